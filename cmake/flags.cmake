@@ -1,0 +1,28 @@
+# Flags that every target of this project carries, as two interface targets: ppan_abi reaches those who link
+# the library, ppan_flags does not.
+
+# Eigen's heap alignment follows the instruction set of each translation unit. Fixing it makes matrices
+# allocated by a library built for AVX-512 and freed by a program built for plain x86-64 agree.
+add_library(ppan_abi INTERFACE)
+target_compile_features(ppan_abi INTERFACE cxx_std_20)
+target_compile_definitions(ppan_abi INTERFACE EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MPL2_ONLY)
+
+add_library(ppan_flags INTERFACE)
+# sqrt and friends vectorise only when they need not set errno; no other floating-point licence is taken, so
+# that results stay reproducible.
+target_compile_options(ppan_flags INTERFACE -fno-math-errno -fno-trapping-math)
+if(PPAN_NATIVE)
+  target_compile_options(ppan_flags INTERFACE -march=native)
+endif()
+if(PPAN_DEVELOPER)
+  target_compile_options(ppan_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+                                              -Wconversion -Wno-sign-conversion -Werror)
+  # GCC 12 reports false array-bounds and uninitialized findings inside Eigen at -O3 with wide vectors.
+  target_compile_options(ppan_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow
+                                              -Wno-maybe-uninitialized -Wno-stringop-overread>)
+endif()
+if(PPAN_SANITIZE)
+  target_compile_options(ppan_flags INTERFACE -fsanitize=${PPAN_SANITIZE} -fno-sanitize-recover=all
+                                              -fno-omit-frame-pointer)
+  target_link_options(ppan_flags INTERFACE -fsanitize=${PPAN_SANITIZE})
+endif()

@@ -1,0 +1,19 @@
+include(CMakePackageConfigHelpers)
+get_property(stages GLOBAL PROPERTY PPAN_STAGES)
+
+add_library(ppan_ppan INTERFACE)
+add_library(ppan::ppan ALIAS ppan_ppan)
+set_target_properties(ppan_ppan PROPERTIES EXPORT_NAME ppan)
+target_link_libraries(ppan_ppan INTERFACE ${stages})
+
+install(TARGETS ${stages} ppan_ppan ppan_abi EXPORT ppan-targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT ppan-targets NAMESPACE ppan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ppan)
+configure_package_config_file(cmake/ppan-config.cmake.in ${PROJECT_BINARY_DIR}/ppan-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ppan)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ppan-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ppan-config.cmake ${PROJECT_BINARY_DIR}/ppan-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ppan)
+if(TARGET ppan_cli)
+  install(TARGETS ppan_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
