@@ -1,0 +1,89 @@
+#include "ppan/game/budget.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ppan/core/suggest.h"
+
+namespace ppan {
+namespace {
+
+constexpr std::array<std::pair<BudgetForm, std::string_view>, 4> kNames{{
+    {BudgetForm::kWeighted, "weighted"},
+    {BudgetForm::kRecord, "record"},
+    {BudgetForm::kExpected, "expected"},
+    {BudgetForm::kDual, "dual"},
+}};
+
+}  // namespace
+
+std::string_view to_string(BudgetForm form) {
+  for (const auto& [f, name] : kNames) {
+    if (f == form) return name;
+  }
+  return "unknown";
+}
+
+std::vector<std::string> budget_form_names() {
+  std::vector<std::string> names;
+  for (const auto& [form, name] : kNames) names.emplace_back(name);
+  return names;
+}
+
+BudgetForm budget_form(std::string_view name) {
+  for (const auto& [form, n] : kNames) {
+    if (n == name) return form;
+  }
+  throw Error(ErrorCode::kUsage, unknown_name("budget form", name, budget_form_names()));
+}
+
+Problems BudgetOptions::check() const {
+  ProblemList list;
+  if (form != BudgetForm::kWeighted) list.require_at_least("limit", limit, 0);
+  list.require_positive("weight", weight);
+  if (form == BudgetForm::kDual) list.require_positive("dual_rate", dual_rate);
+  return list.take();
+}
+
+template <typename Scalar>
+Budget<Scalar>::Budget(BudgetOptions options) : options_(options) {
+  require_none(options_.check(), "a budget with these options cannot be set:");
+}
+
+template <typename Scalar>
+double Budget<Scalar>::evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const {
+  slope.resize(d.size());
+  const auto n = static_cast<double>(d.size());
+  const double weight = options_.weight;
+  const auto constant_slope = [&](double value) { slope.setConstant(static_cast<Scalar>(value / n)); };
+  if (options_.form == BudgetForm::kRecord) {
+    const auto over = (d.array() - static_cast<Scalar>(options_.limit)).max(Scalar(0));
+    slope.array() = over * static_cast<Scalar>(2 * weight / n);
+    return weight * static_cast<double>(over.square().mean());
+  }
+  const auto mean = static_cast<double>(d.mean());
+  const double over = mean - options_.limit;
+  switch (options_.form) {
+    case BudgetForm::kWeighted: constant_slope(weight); return weight * mean;
+    case BudgetForm::kExpected:
+      constant_slope(2 * weight * std::max(0.0, over));
+      return weight * std::max(0.0, over) * std::max(0.0, over);
+    case BudgetForm::kDual:
+    case BudgetForm::kRecord: break;
+  }
+  const double force = std::max(0.0, multiplier_ + weight * over);
+  constant_slope(force);
+  return (force * force - multiplier_ * multiplier_) / (2 * weight);
+}
+
+template <typename Scalar>
+void Budget<Scalar>::update(double mean_distortion) {
+  if (options_.form != BudgetForm::kDual) return;
+  multiplier_ = std::max(0.0, multiplier_ + options_.dual_rate * (mean_distortion - options_.limit));
+}
+
+template class Budget<float>;
+template class Budget<double>;
+
+}  // namespace ppan

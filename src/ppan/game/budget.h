@@ -1,0 +1,54 @@
+#pragma once
+
+// How distortion enters the mechanism's loss, given d_i, the expected distortion of each record of a batch.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/core/matrix.h"
+#include "ppan/core/problem.h"
+
+namespace ppan {
+
+enum class BudgetForm {
+  kWeighted,  ///< lambda * mean d
+  kRecord,    ///< lambda * mean_i max(0, d_i - delta)^2, as printed in the paper
+  kExpected,  ///< lambda * max(0, mean d - delta)^2
+  kDual,      ///< augmented Lagrangian: meets delta instead of hovering above it
+};
+
+std::string_view to_string(BudgetForm form);
+std::vector<std::string> budget_form_names();        ///< weighted, record, expected, dual
+BudgetForm budget_form(std::string_view name);       ///< Throws Error(kUsage) with the nearest names.
+
+struct BudgetOptions {
+  BudgetForm form = BudgetForm::kExpected;
+  double limit = 0;         ///< delta, in the units of the distortion; at least 0. Unused by kWeighted.
+  double weight = 1;        ///< lambda; greater than 0. In kDual the strength rho of the quadratic term.
+  double dual_rate = 0.01;  ///< kDual: eta, step of the multiplier per mechanism update; greater than 0.
+  [[nodiscard]] Problems check() const;
+};
+
+/// kDual, with the multiplier m held during a step (Bertsekas 1982, ch. 2):
+///     penalty = (max(0, m + rho (mean d - delta))^2 - m^2) / (2 rho),
+///     then m <- max(0, m + eta (mean d - delta)).
+template <typename Scalar>
+class Budget {
+ public:
+  explicit Budget(BudgetOptions options);
+
+  [[nodiscard]] const BudgetOptions& options() const { return options_; }
+  [[nodiscard]] double multiplier() const { return multiplier_; }
+
+  /// The penalty; slope(i) becomes its derivative in d_i.
+  double evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const;
+  /// After each mechanism step, with the mean distortion that step saw.
+  void update(double mean_distortion);
+
+ private:
+  BudgetOptions options_;
+  double multiplier_ = 0;
+};
+
+}  // namespace ppan

@@ -1,0 +1,44 @@
+#pragma once
+
+// What a release costs in usefulness, d(y, z) >= 0, for every draw; and its gradient.
+
+#include <memory>
+#include <string_view>
+
+#include "ppan/core/records.h"
+#include "ppan/game/draws.h"
+#include "ppan/game/posterior.h"
+
+namespace ppan {
+
+enum class DistortionKind {
+  kError,              ///< 1(y != z): its mean is the probability of error. Finite Y and Z.
+  kSquared,            ///< ||y - z||^2, sum over components.
+  kPixelCrossEntropy,  ///< -mean_j [y_j log z_j + (1 - y_j) log(1 - z_j)], computed on the logits of z.
+  kInformation,        ///< -log Q'(y|z) with a learned Q': mutual-information utility.
+};
+
+std::string_view to_string(DistortionKind kind);
+
+template <typename Scalar>
+class Distortion {
+ public:
+  virtual ~Distortion() = default;
+  /// value(i, k) = d(y_i, draw k of record i).
+  virtual void evaluate(const Draws<Scalar>& draws, const Attribute<Scalar>& useful, Matrix<Scalar>& value) = 0;
+  /// Adds the gradient of sum_ik d_value(i, k) value(i, k), after evaluate() with the same arguments.
+  virtual void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& useful,
+                        const Matrix<Scalar>& d_value, DrawsGradient<Scalar>& gradient) = 0;
+  /// Q' where the distortion is learned, otherwise null.
+  virtual Posterior<Scalar>* learner() { return nullptr; }
+  /// For the learner's own descent: gradient of sum_ik d_value(i, k) value(i, k) in its parameters.
+  virtual void learner_backward(const Draws<Scalar>& /*draws*/, const Attribute<Scalar>& /*useful*/,
+                                const Matrix<Scalar>& /*d_value*/, Vector<Scalar>& /*parameter_gradient*/) {}
+};
+
+/// `learner` shapes Q' of kInformation; `released_width` and `useful` give its inputs and outputs.
+template <typename Scalar>
+std::unique_ptr<Distortion<Scalar>> make_distortion(DistortionKind kind, const PosteriorOptions& learner,
+                                                    Index released_width, const Attribute<Scalar>& useful);
+
+}  // namespace ppan

@@ -1,0 +1,86 @@
+#include "ppan/game/noisy_code_mechanism.h"
+
+#include "ppan/game/input.h"
+#include "ppan/game/output.h"
+
+namespace ppan {
+
+template <typename Scalar>
+NoisyCodeMechanism<Scalar>::NoisyCodeMechanism(const MechanismOptions& options, const Attribute<Scalar>& observed)
+    : Mechanism<Scalar>(options, NoiseKind::kNormal, options.code) {
+  encoder_ = Mlp<Scalar>({.inputs = observed.width(),
+                          .hidden = options.hidden,
+                          .outputs = options.code,
+                          .activation = options.activation});
+  decoder_ = Mlp<Scalar>({.inputs = options.code,
+                          .hidden = options.decoder,
+                          .outputs = options.released,
+                          .activation = options.activation});
+  this->parameters_.setZero(encoder_.parameter_count() + decoder_.parameter_count());
+}
+
+template <typename Scalar>
+void NoisyCodeMechanism<Scalar>::initialise(RandomSource& random) {
+  encoder_.initialise(random, this->parameters_.data());
+  decoder_.initialise(random, this->parameters_.data() + encoder_.parameter_count());
+}
+
+template <typename Scalar>
+const Matrix<Scalar>& NoisyCodeMechanism<Scalar>::center(const Attribute<Scalar>& observed) {
+  if (observed.finite()) {
+    input_.resize(observed.rows(), observed.levels);
+    write_input(observed, 1, 0, input_);
+  }
+  const Matrix<Scalar>& e = encoder_.forward(this->parameters_.data(), observed.finite() ? input_ : observed.value,
+                                             encoder_workspace_);
+  const auto radius = static_cast<Scalar>(this->options_.code_radius);
+  center_ = (radius * (e.array() / radius).tanh()).matrix();
+  return center_;
+}
+
+template <typename Scalar>
+void NoisyCodeMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Matrix<Scalar>& noise,
+                                      Draws<Scalar>& draws) {
+  const Index n = observed.rows();
+  draws.set_equal_weights(n, this->options_.draws);
+  draws.has_code = true;
+  center(observed);
+  draws.code.resize(n * draws.per_record, this->options_.code);
+  for (Index t = 0; t < draws.per_record; ++t) {
+    draws.code.middleRows(t * n, n) = center_ + noise.middleRows(t * n, n);
+  }
+  write_output(decoder_.forward(this->parameters_.data() + encoder_.parameter_count(), draws.code,
+                                decoder_workspace_),
+               this->options_.sigmoid_output, draws);
+}
+
+template <typename Scalar>
+void NoisyCodeMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const Matrix<Scalar>& /*noise*/,
+                                          const Draws<Scalar>& draws, const DrawsGradient<Scalar>& gradient,
+                                          Vector<Scalar>& parameter_gradient) {
+  const Index n = observed.rows();
+  parameter_gradient.resize(this->parameters_.size());
+  output_backward(draws, gradient, d_output_);
+  decoder_.backward(this->parameters_.data() + encoder_.parameter_count(), draws.code, d_output_,
+                    decoder_workspace_, parameter_gradient.data() + encoder_.parameter_count(), &d_code_);
+  if (gradient.has_seen) d_code_ += gradient.seen;
+  d_center_ = d_code_.topRows(n);
+  for (Index t = 1; t < draws.per_record; ++t) d_center_ += d_code_.middleRows(t * n, n);
+  // d mu / d e = 1 - tanh^2 = 1 - (mu / R)^2
+  const auto radius = static_cast<Scalar>(this->options_.code_radius);
+  d_center_.array() *= Scalar(1) - (center_.array() / radius).square();
+  encoder_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_center_,
+                    encoder_workspace_, parameter_gradient.data(), nullptr);
+}
+
+template <typename Scalar>
+std::unique_ptr<Mechanism<Scalar>> NoisyCodeMechanism<Scalar>::clone(Index draws) const {
+  auto copy = std::unique_ptr<NoisyCodeMechanism>(new NoisyCodeMechanism(*this));
+  copy->options_.draws = draws;
+  return copy;
+}
+
+template class NoisyCodeMechanism<float>;
+template class NoisyCodeMechanism<double>;
+
+}  // namespace ppan

@@ -1,0 +1,206 @@
+#include "ppan/game/posterior.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "ppan/game/input.h"
+#include "ppan/game/softmax.h"
+
+namespace ppan {
+namespace {
+
+// Logarithms of variances outside this range are taken as its ends: e^-30 is far below anything a float
+// release can express, and beyond it the score would overflow.
+constexpr double kMaxLogVariance = 30;
+
+}  // namespace
+
+Problems PosteriorOptions::check() const {
+  ProblemList list;
+  for (const Index units : hidden) list.require_at_least("hidden", static_cast<double>(units), 1);
+  return list.take();
+}
+
+template <typename Scalar>
+Posterior<Scalar>::Posterior(const PosteriorOptions& options, Index seen_width,
+                             const std::vector<Attribute<Scalar>>& attributes)
+    : seen_width_(seen_width) {
+  require_none(options.check(), "a posterior with these options cannot be built:");
+  if (attributes.empty()) throw Error(ErrorCode::kUsage, "a posterior needs at least one attribute");
+  Index width = seen_width;
+  Index count = 0;
+  for (const Attribute<Scalar>& attribute : attributes) {
+    Link link;
+    link.levels = attribute.levels;
+    link.dimensions = attribute.finite() ? 0 : attribute.value.cols();
+    link.network = Mlp<Scalar>({.inputs = width,
+                                .hidden = options.hidden,
+                                .outputs = attribute.finite() ? attribute.levels : 2 * link.dimensions,
+                                .activation = options.activation,
+                                .bias = options.bias});
+    link.offset = count;
+    count += link.network.parameter_count();
+    width += attribute.width();
+    links_.push_back(std::move(link));
+  }
+  parameters_.setZero(count);
+}
+
+template <typename Scalar>
+void Posterior<Scalar>::initialise(RandomSource& random) {
+  for (const Link& link : links_) link.network.initialise(random, parameters_.data() + link.offset);
+}
+
+template <typename Scalar>
+const Matrix<Scalar>& Posterior<Scalar>::input_of(std::size_t link, const Matrix<Scalar>& seen) const {
+  return link == 0 ? seen : links_[link].input;
+}
+
+// [seen | x_1 | ... | x_{a-1}], with a shared alphabet written out for every record.
+template <typename Scalar>
+void Posterior<Scalar>::write_link_input(std::size_t a, const Matrix<Scalar>& seen, bool shared, Index per_record,
+                                         const std::vector<Attribute<Scalar>>& attributes) {
+  Matrix<Scalar>& input = links_[a].input;
+  const Index records = attributes[a].rows();
+  input.resize(records * per_record, links_[a].network.shape().inputs);
+  if (shared) {
+    for (Index k = 0; k < per_record; ++k) {
+      for (Index c = 0; c < seen.cols(); ++c) input.col(c).segment(k * records, records).setConstant(seen(k, c));
+    }
+  } else {
+    input.leftCols(seen.cols()) = seen;
+  }
+  Index column = seen.cols();
+  for (std::size_t b = 0; b < a; ++b) {
+    write_input(attributes[b], per_record, column, input);
+    column += attributes[b].width();
+  }
+}
+
+template <typename Scalar>
+const Matrix<Scalar>& Posterior<Scalar>::score(const Matrix<Scalar>& seen, bool shared, Index per_record,
+                                               const std::vector<Attribute<Scalar>>& attributes) {
+  score_.setZero(attributes.front().rows(), per_record);
+  for (std::size_t a = 0; a < links_.size(); ++a) {
+    Link& link = links_[a];
+    link.by_symbol = shared && a == 0;
+    if (a > 0) write_link_input(a, seen, shared, per_record, attributes);
+    const Matrix<Scalar>& output =
+        link.network.forward(parameters_.data() + link.offset, input_of(a, seen), link.workspace);
+    if (link.levels > 0) log_softmax_rows(output, link.log_prob);
+    add_score(link, attributes[a], per_record);
+  }
+  return score_;
+}
+
+template <typename Scalar>
+void Posterior<Scalar>::add_score(Link& link, const Attribute<Scalar>& x, Index per_record) {
+  const Index records = x.rows();
+  if (link.levels > 0) {
+    const Index rows = link.log_prob.rows();
+    for (Index k = 0; k < per_record; ++k) {
+      for (Index i = 0; i < records; ++i) {
+        const Index row = link.by_symbol ? k : k * records + i;
+        score_(i, k) += link.log_prob.data()[x.code[static_cast<std::size_t>(i)] * rows + row];
+      }
+    }
+    return;
+  }
+  const Matrix<Scalar>& output = link.workspace.layer.back();
+  const auto most = static_cast<Scalar>(kMaxLogVariance);
+  const auto log_two_pi = static_cast<Scalar>(std::log(2 * std::numbers::pi));
+  for (Index d = 0; d < link.dimensions; ++d) {
+    const auto value = x.value.col(d).array();
+    for (Index k = 0; k < per_record; ++k) {
+      auto score = score_.col(k).array();
+      if (link.by_symbol) {
+        const Scalar mean = output(k, d);
+        const Scalar log_variance = std::clamp(output(k, link.dimensions + d), -most, most);
+        score -= Scalar(0.5) * (log_two_pi + log_variance + (value - mean).square() * std::exp(-log_variance));
+      } else {
+        const auto mean = output.col(d).segment(k * records, records).array();
+        const auto log_variance =
+            output.col(link.dimensions + d).segment(k * records, records).array().max(-most).min(most);
+        score -= Scalar(0.5) * (log_two_pi + log_variance + (value - mean).square() * (-log_variance).exp());
+      }
+    }
+  }
+}
+
+template <typename Scalar>
+void Posterior<Scalar>::fill_output_gradient(Link& link, const Attribute<Scalar>& x, Index per_record,
+                                             const Matrix<Scalar>& d_score) {
+  const Index records = x.rows();
+  Matrix<Scalar>& d_output = link.d_output;
+  const Matrix<Scalar>& output = link.workspace.layer.back();
+  d_output.resize(output.rows(), output.cols());
+  if (link.levels > 0) {
+    // d log softmax_x / d logit_l = 1(l = x) - softmax_l, weighted with d_score.
+    if (link.by_symbol) {
+      d_output.setZero();
+      for (Index k = 0; k < per_record; ++k) {
+        for (Index i = 0; i < records; ++i) d_output(k, x.code[static_cast<std::size_t>(i)]) += d_score(i, k);
+        const Scalar total = d_score.col(k).sum();
+        for (Index l = 0; l < link.levels; ++l) d_output(k, l) -= total * std::exp(link.log_prob(k, l));
+      }
+      return;
+    }
+    const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> flat(d_score.data(), d_score.size());
+    for (Index l = 0; l < link.levels; ++l) {
+      d_output.col(l).array() = -flat * link.log_prob.col(l).array().exp();
+    }
+    for (Index k = 0; k < per_record; ++k) {
+      for (Index i = 0; i < records; ++i) {
+        d_output(k * records + i, x.code[static_cast<std::size_t>(i)]) += d_score(i, k);
+      }
+    }
+    return;
+  }
+  const auto most = static_cast<Scalar>(kMaxLogVariance);
+  for (Index d = 0; d < link.dimensions; ++d) {
+    const auto value = x.value.col(d).array();
+    for (Index k = 0; k < per_record; ++k) {
+      const auto weight = d_score.col(k).array();
+      if (link.by_symbol) {
+        const Scalar mean = output(k, d);
+        const Scalar raw = output(k, link.dimensions + d);
+        const Scalar precision = std::exp(-std::clamp(raw, -most, most));
+        d_output(k, d) = (weight * (value - mean)).sum() * precision;
+        d_output(k, link.dimensions + d) =
+            std::abs(raw) >= most
+                ? Scalar(0)
+                : Scalar(0.5) * (weight * ((value - mean).square() * precision - Scalar(1))).sum();
+      } else {
+        const auto mean = output.col(d).segment(k * records, records).array();
+        const auto raw = output.col(link.dimensions + d).segment(k * records, records).array();
+        auto d_mean = d_output.col(d).segment(k * records, records).array();
+        auto d_log_variance = d_output.col(link.dimensions + d).segment(k * records, records).array();
+        d_mean = (value - mean) * (-raw.max(-most).min(most)).exp();  // (x - mean) / variance
+        d_log_variance = (raw.abs() >= most)
+                             .select(Scalar(0), Scalar(0.5) * weight * ((value - mean) * d_mean - Scalar(1)));
+        d_mean *= weight;
+      }
+    }
+  }
+}
+
+template <typename Scalar>
+void Posterior<Scalar>::backward(const Matrix<Scalar>& seen, bool /*shared*/, Index per_record,
+                                 const std::vector<Attribute<Scalar>>& attributes, const Matrix<Scalar>& d_score,
+                                 Vector<Scalar>* parameter_gradient, Matrix<Scalar>* d_seen) {
+  if (parameter_gradient) parameter_gradient->resize(parameters_.size());
+  for (std::size_t a = 0; a < links_.size(); ++a) {
+    Link& link = links_[a];
+    fill_output_gradient(link, attributes[a], per_record, d_score);
+    Matrix<Scalar>* d_input = nullptr;
+    if (d_seen) d_input = a == 0 ? d_seen : &link.d_input;
+    link.network.backward(parameters_.data() + link.offset, input_of(a, seen), link.d_output, link.workspace,
+                          parameter_gradient ? parameter_gradient->data() + link.offset : nullptr, d_input);
+    if (d_seen && a > 0) *d_seen += link.d_input.leftCols(seen_width_);
+  }
+}
+
+template class Posterior<float>;
+template class Posterior<double>;
+
+}  // namespace ppan

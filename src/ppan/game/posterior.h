@@ -1,0 +1,75 @@
+#pragma once
+
+// The adversary's belief Q(x|z), with the chain rule over several sensitive attributes:
+//     Q(x|z) = Q_1(x_1|z) Q_2(x_2|z, x_1) ...
+// so that no joint dependence is missed. Each link is a network of its own with a head that fits its
+// attribute: finite, a softmax over the levels; real, a diagonal Gaussian whose network outputs means and then
+// logarithms of variances. E log Q(X|Z) + h(X) is a lower bound on I(X;Z), equal at Q = P(x|z).
+
+#include <vector>
+
+#include "ppan/core/problem.h"
+#include "ppan/core/random.h"
+#include "ppan/core/records.h"
+#include "ppan/game/draws.h"
+#include "ppan/nn/mlp.h"
+
+namespace ppan {
+
+struct PosteriorOptions {
+  std::vector<Index> hidden;  ///< Hidden layers of each link; empty: linear (for finite Z: an |X| x |Z| matrix).
+  Activation activation = Activation::kRelu;
+  bool bias = true;
+  [[nodiscard]] Problems check() const;
+};
+
+template <typename Scalar>
+class Posterior {
+ public:
+  /// For attributes that look like `attributes` (alphabet sizes and dimensions are used, not the values), seen
+  /// through `seen_width` numbers.
+  Posterior(const PosteriorOptions& options, Index seen_width, const std::vector<Attribute<Scalar>>& attributes);
+
+  [[nodiscard]] const Vector<Scalar>& parameters() const { return parameters_; }
+  [[nodiscard]] Vector<Scalar>& parameters() { return parameters_; }
+  void initialise(RandomSource& random);
+
+  /// score(i, k) = log Q(x_i | draw k of record i). `seen` are rows as in Draws (K of them if `shared`). The
+  /// result stays valid until the next call.
+  const Matrix<Scalar>& score(const Matrix<Scalar>& seen, bool shared, Index per_record,
+                              const std::vector<Attribute<Scalar>>& attributes);
+
+  /// Gradient of sum_ik d_score(i, k) score(i, k) after score() with the same arguments: with respect to
+  /// parameters() and to `seen`; either may be null and is then not computed. `d_seen` is meaningless for shared
+  /// draws (an alphabet does not move) and must be null.
+  void backward(const Matrix<Scalar>& seen, bool shared, Index per_record,
+                const std::vector<Attribute<Scalar>>& attributes, const Matrix<Scalar>& d_score,
+                Vector<Scalar>* parameter_gradient, Matrix<Scalar>* d_seen);
+
+ private:
+  struct Link {
+    Mlp<Scalar> network;
+    Index offset = 0;        // of its parameters
+    std::int32_t levels = 0; // 0: real
+    Index dimensions = 0;
+    bool by_symbol = false;  // evaluated once per symbol of a shared alphabet
+    MlpWorkspace<Scalar> workspace;
+    Matrix<Scalar> input;     // unless it is `seen` itself
+    Matrix<Scalar> log_prob;  // finite: log softmax of the output
+    Matrix<Scalar> d_output;
+    Matrix<Scalar> d_input;
+  };
+  const Matrix<Scalar>& input_of(std::size_t link, const Matrix<Scalar>& seen) const;
+  void write_link_input(std::size_t link, const Matrix<Scalar>& seen, bool shared, Index per_record,
+                        const std::vector<Attribute<Scalar>>& attributes);
+  void add_score(Link& link, const Attribute<Scalar>& x, Index per_record);
+  void fill_output_gradient(Link& link, const Attribute<Scalar>& x, Index per_record,
+                            const Matrix<Scalar>& d_score);
+
+  Index seen_width_;
+  std::vector<Link> links_;
+  Vector<Scalar> parameters_;
+  Matrix<Scalar> score_;
+};
+
+}  // namespace ppan

@@ -1,0 +1,36 @@
+#pragma once
+
+// The three products of a dense layer, for column-major matrices with a row per record:
+//     forward          Z = A W + b          A: n x in,  W: in x out,  Z: n x out
+//     backward input   dA = dZ W^T
+//     backward weights dW = A^T dZ,  db = column sums of dZ
+// Narrow layers (the paper's have 5 or 20 units) run in kernels of our own that vectorise over the records;
+// wide ones go to OpenBLAS. docs/decisions/0002-dense-kernels.md has the measurement behind the border.
+
+#include "ppan/core/matrix.h"
+
+namespace ppan {
+
+/// True when a layer of this size is given to BLAS.
+bool uses_blas(Index rows, Index inputs, Index outputs);
+
+/// Z = A W + b, then max(0, .) if `relu`. `bias` may be null. A and Z must not overlap.
+template <typename Scalar>
+void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* w, const Scalar* bias,
+                   bool relu, Scalar* z);
+
+/// dA = dZ W^T.
+template <typename Scalar>
+void dense_backward_input(Index rows, Index inputs, Index outputs, const Scalar* dz, const Scalar* w, Scalar* da);
+
+/// dW = A^T dZ and db = 1^T dZ, overwriting. `db` may be null.
+template <typename Scalar>
+void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz, Scalar* dw,
+                            Scalar* db);
+
+/// Threads that BLAS may use from now on: one inside a pool of points, more when a point trains alone.
+void set_blas_threads(int threads);
+/// What BLAS is in use, for example "OpenBLAS 0.3.21 ...".
+const char* blas_description();
+
+}  // namespace ppan
