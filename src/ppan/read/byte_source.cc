@@ -1,0 +1,130 @@
+#include "ppan/read/byte_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "ppan/core/error.h"
+
+namespace ppan {
+namespace {
+
+class FileSource final : public ByteSource {
+ public:
+  FileSource(std::string name, int descriptor, bool owned)
+      : ByteSource(std::move(name)), descriptor_(descriptor), owned_(owned) {}
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+  ~FileSource() override {
+    if (owned_) ::close(descriptor_);
+  }
+
+  std::size_t read(char* to, std::size_t count) override {
+    for (;;) {
+      const ssize_t got = ::read(descriptor_, to, count);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR)
+        throw Error(ErrorCode::kIo, fmt::format("cannot read {}: {}", name(), std::strerror(errno)));
+    }
+  }
+
+ private:
+  int descriptor_;
+  bool owned_;
+};
+
+class GzipSource final : public ByteSource {
+ public:
+  explicit GzipSource(std::unique_ptr<ByteSource> packed)
+      : ByteSource(packed->name()), packed_(std::move(packed)), input_(kInputBytes) {
+    // 16: gzip header expected; 15: largest window.
+    if (inflateInit2(&stream_, 16 + 15) != Z_OK)
+      throw Error(ErrorCode::kInternal, "cannot start decompression");
+  }
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+  ~GzipSource() override { inflateEnd(&stream_); }
+
+  std::size_t read(char* to, std::size_t count) override {
+    constexpr std::size_t kMost = 1U << 30U;  // zlib counts in 32 bits
+    const auto wanted = static_cast<uInt>(std::min(count, kMost));
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = wanted;
+    while (stream_.avail_out == wanted) {
+      if (stream_.avail_in == 0) {
+        stream_.avail_in = static_cast<uInt>(packed_->read(input_.data(), input_.size()));
+        stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+        if (stream_.avail_in == 0) {
+          if (between_members_) return 0;
+          damaged("ends in the middle of its compressed data");
+        }
+      }
+      between_members_ = false;
+      const int state = inflate(&stream_, Z_NO_FLUSH);
+      if (state == Z_STREAM_END) {
+        between_members_ = true;
+        inflateReset(&stream_);
+      } else if (state != Z_OK) {
+        damaged(stream_.msg != nullptr ? stream_.msg : "is not gzip data");
+      }
+    }
+    return wanted - stream_.avail_out;
+  }
+
+ private:
+  static constexpr std::size_t kInputBytes = 1U << 16U;
+
+  [[noreturn]] void damaged(const char* how) const {
+    throw Error(ErrorCode::kBadInput, fmt::format("{}: damaged gzip file: {}", name(), how),
+                "fetch or compress the file again");
+  }
+
+  std::unique_ptr<ByteSource> packed_;
+  std::vector<char> input_;
+  z_stream stream_{};
+  bool between_members_ = false;
+};
+
+class MemorySource final : public ByteSource {
+ public:
+  MemorySource(std::string bytes, std::string name) : ByteSource(std::move(name)), bytes_(std::move(bytes)) {}
+
+  std::size_t read(char* to, std::size_t count) override {
+    const std::size_t got = std::min(count, bytes_.size() - used_);
+    std::memcpy(to, bytes_.data() + used_, got);
+    used_ += got;
+    return got;
+  }
+
+ private:
+  std::string bytes_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path) {
+  if (path == "-") return std::make_unique<FileSource>("standard input", STDIN_FILENO, false);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    throw Error(ErrorCode::kIo, fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
+  auto file = std::make_unique<FileSource>(path.string(), descriptor, true);
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
+    throw Error(ErrorCode::kIo, fmt::format("cannot read {}: {}", path.string(), std::strerror(EISDIR)));
+  if (path.extension() == ".gz") return std::make_unique<GzipSource>(std::move(file));
+  return file;
+}
+
+std::unique_ptr<ByteSource> memory_source(std::string bytes, std::string name) {
+  return std::make_unique<MemorySource>(std::move(bytes), std::move(name));
+}
+
+}  // namespace ppan

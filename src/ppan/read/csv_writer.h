@@ -1,0 +1,39 @@
+#pragma once
+
+// Delimited text out: fields are quoted only where a reader would otherwise read something else.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ppan {
+
+/// Appends one field, in quotes if it holds the delimiter, a quote, a line end or a space at either end.
+void append_field(std::string_view field, char delimiter, std::string& out);
+
+/// Appends a row and its line end.
+void append_row(std::span<const std::string> fields, char delimiter, std::string& out);
+
+/// Where bytes go. What a file held before stays until finish(); without finish() nothing is left behind.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+  /// Throws Error(kIo), for a full disk and for a closed pipe too.
+  virtual void write(std::string_view bytes) = 0;
+  /// Makes what was written permanent. Call once, last.
+  virtual void finish() = 0;
+
+ protected:
+  ByteSink() = default;
+};
+
+/// "-" is standard output, and devices and pipes are written to directly; a regular file is written under a
+/// temporary name beside it and renamed by finish(). A name ending in ".gz" is compressed.
+std::unique_ptr<ByteSink> open_sink(const std::filesystem::path& path);
+
+}  // namespace ppan
