@@ -64,7 +64,8 @@ class Step:
             critic.step()
         logits = self.release_logits(images)
         z = torch.sigmoid(logits)
-        loss = self.weight * F.binary_cross_entropy_with_logits(logits, images) - F.cross_entropy(self.adversary(z), digits)
+        distortion = F.binary_cross_entropy_with_logits(logits, images)
+        loss = self.weight * distortion - F.cross_entropy(self.adversary(z), digits)
         if self.gamma > 0:
             loss = loss - self.gamma * F.softplus(-self.discriminator(z)).mean()
         ours.zero_grad(set_to_none=True)

@@ -327,7 +327,7 @@ def main():
     parser.add_argument("--budgets", type=common.numbers, help="budgets by value, separated by commas, instead of --points")
     parser.add_argument("--epochs", type=int, help="default: the paper's")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--tests", type=int, default=4000, help="test samples of the Gaussian experiments; default: the paper's")
+    parser.add_argument("--tests", type=int, default=4000, help="test samples of the Gaussian experiments")
     parser.add_argument("--threads", type=int, default=1, help="threads inside PyTorch; 1 is fastest at these sizes")
     args = parser.parse_args()
     offered = EXPERIMENTS[args.experiment]
