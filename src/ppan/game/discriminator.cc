@@ -63,12 +63,20 @@ double Discriminator<Scalar>::evaluate_release(const Draws<Scalar>& draws, Draws
   const auto n = static_cast<Scalar>(draws.records);
   const Matrix<Scalar>& on_release = network_.forward(parameters_.data(), draws.released, workspace_);
   const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> weight(draws.weight.data(), draws.weight.size());
-  const auto value = static_cast<double>(gamma * (weight * log_sigmoid(on_release.col(0).array())).sum() / n);
+  log_release_.resize(draws.records, draws.per_record);
+  Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>> log_release(log_release_.data(), log_release_.size());
+  log_release = log_sigmoid(on_release.col(0).array());
+  const auto value = static_cast<double>(gamma * (weight * log_release).sum() / n);
   d_logit_.resize(on_release.rows(), 1);
   d_logit_.col(0).array() = weight * (-on_release.col(0).array()).logistic() * (gamma / n);
   network_.backward(parameters_.data(), draws.released, d_logit_, workspace_, nullptr, &d_released_);
   gradient.add_released(d_released_);
   return value;
+}
+
+template <typename Scalar>
+void Discriminator<Scalar>::add_weight_gradient(DrawsGradient<Scalar>& gradient) const {
+  gradient.weight += log_release_ * (static_cast<Scalar>(weight_) / static_cast<Scalar>(log_release_.rows()));
 }
 
 template class Discriminator<float>;

@@ -29,6 +29,8 @@ class Discriminator {
 
   /// gamma mean log D(z), and its gradient added to what is released.
   double evaluate_release(const Draws<Scalar>& draws, DrawsGradient<Scalar>& gradient);
+  /// Adds gamma/n log D(z_ik) to the gradient in weight_ik, after evaluate_release() on the same draws.
+  void add_weight_gradient(DrawsGradient<Scalar>& gradient) const;
 
  private:
   double weight_;
@@ -36,6 +38,7 @@ class Discriminator {
   Vector<Scalar> parameters_;
   Vector<Scalar> useful_gradient_;
   MlpWorkspace<Scalar> workspace_;
+  Matrix<Scalar> log_release_;  // log D(z), records x K
   Matrix<Scalar> d_logit_;
   Matrix<Scalar> d_released_;
 };

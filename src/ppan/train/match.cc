@@ -1,0 +1,151 @@
+#include "ppan/train/match.h"
+
+namespace ppan {
+
+Problems GameOptions::check() const {
+  ProblemList list;
+  list.add("mechanism", mechanism.check());
+  list.add("adversary", adversary.check());
+  list.add("utility", utility.check());
+  list.add("budget", budget.check());
+  list.add("discriminator", discriminator.check());
+  list.add("adam", adam.check());
+  const bool finite_release =
+      mechanism.kind == MechanismKind::kFinite || mechanism.kind == MechanismKind::kGumbel;
+  list.require(distortion != DistortionKind::kError || finite_release, "distortion",
+               "probability of error needs a finite mechanism");
+  list.require((distortion != DistortionKind::kSquared && distortion != DistortionKind::kPixelCrossEntropy) ||
+                   !finite_release,
+               "distortion", "squared error and pixel cross-entropy need a mechanism that releases real numbers");
+  list.require(distortion != DistortionKind::kPixelCrossEntropy || mechanism.sigmoid_output, "distortion",
+               "pixel cross-entropy needs mechanism.sigmoid_output");
+  list.require(discriminator.weight == 0 || !finite_release, "discriminator.weight",
+               "a discriminator needs a mechanism that releases real numbers");
+  return list.take();
+}
+
+template <typename Scalar>
+Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records)
+    : mechanism_((require_none(options.check(), "this game cannot be played:"),
+                  make_mechanism(options.mechanism, records.observed))),
+      adversary_(options.adversary, mechanism_->seen_width(), records.sensitive),
+      distortion_(make_distortion(options.distortion, options.utility, options.mechanism.released, records.useful)),
+      budget_(options.budget),
+      mechanism_adam_(options.adam),
+      adversary_adam_(options.adam),
+      discriminator_adam_(options.adam),
+      utility_adam_(options.adam) {
+  if (options.discriminator.weight > 0) discriminator_.emplace(options.discriminator, options.mechanism.released);
+}
+
+template <typename Scalar>
+void Match<Scalar>::initialise(const SeededRandom& random) {
+  auto mechanism_stream = random.fork("mechanism");
+  mechanism_->initialise(mechanism_stream);
+  auto adversary_stream = random.fork("adversary");
+  adversary_.initialise(adversary_stream);
+  if (Posterior<Scalar>* learner = distortion_->learner()) {
+    auto stream = random.fork("utility");
+    learner->initialise(stream);
+  }
+  if (discriminator_) {
+    auto stream = random.fork("discriminator");
+    discriminator_->initialise(stream);
+  }
+}
+
+template <typename Scalar>
+double Match<Scalar>::weighted_mean(const Matrix<Scalar>& value) const {
+  return static_cast<double>(value.cwiseProduct(draws_.weight).sum()) / static_cast<double>(draws_.records);
+}
+
+template <typename Scalar>
+void Match<Scalar>::draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise) {
+  mechanism_->draw(batch.observed, noise, draws_);
+  noise_ = &noise;
+}
+
+template <typename Scalar>
+double Match<Scalar>::step_adversary(const Records<Scalar>& batch, double rate) {
+  const Matrix<Scalar>& score = adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
+  const double value = weighted_mean(score);
+  d_score_ = draws_.weight * (Scalar(-1) / static_cast<Scalar>(draws_.records));  // descent on -mean log Q
+  adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, &gradient_,
+                      nullptr);
+  adversary_adam_.step(rate, gradient_, adversary_.parameters());
+  return value;
+}
+
+template <typename Scalar>
+double Match<Scalar>::step_discriminator(const Records<Scalar>& batch, double rate) {
+  if (!discriminator_) return 0;
+  const double value = discriminator_->evaluate(draws_, batch.useful.value, gradient_);
+  gradient_ = -gradient_;
+  discriminator_adam_.step(rate, gradient_, discriminator_->parameters());
+  return value;
+}
+
+template <typename Scalar>
+double Match<Scalar>::step_utility(const Records<Scalar>& batch, double rate) {
+  Posterior<Scalar>* learner = distortion_->learner();
+  if (!learner) return 0;
+  distortion_->evaluate(draws_, batch.useful, distortion_value_);
+  const double value = -weighted_mean(distortion_value_);
+  d_distortion_ = draws_.weight * (Scalar(1) / static_cast<Scalar>(draws_.records));
+  distortion_->learner_backward(draws_, batch.useful, d_distortion_, gradient_);
+  utility_adam_.step(rate, gradient_, learner->parameters());
+  return value;
+}
+
+template <typename Scalar>
+StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient) {
+  const Scalar share = Scalar(1) / static_cast<Scalar>(draws_.records);
+  StepReport report;
+  draws_gradient_.clear();
+
+  const Matrix<Scalar>& score = adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
+  report.log_likelihood = weighted_mean(score);
+  if (adversary_felt_ && !draws_.shared) {  // the symbols of an alphabet do not move
+    d_score_ = draws_.weight * share;
+    adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, nullptr,
+                        &draws_gradient_.seen);
+    draws_gradient_.has_seen = true;
+  }
+
+  distortion_->evaluate(draws_, batch.useful, distortion_value_);
+  record_distortion_ = distortion_value_.cwiseProduct(draws_.weight).rowwise().sum();
+  report.distortion = static_cast<double>(record_distortion_.mean());
+  report.penalty = budget_.evaluate(record_distortion_, slope_);
+  d_distortion_.resize(draws_.records, draws_.per_record);
+  for (Index k = 0; k < draws_.per_record; ++k) {
+    d_distortion_.col(k).array() = slope_.array() * draws_.weight.col(k).array();
+  }
+  distortion_->backward(draws_, batch.useful, d_distortion_, draws_gradient_);
+
+  if (discriminator_) report.discriminator = discriminator_->evaluate_release(draws_, draws_gradient_);
+
+  if (draws_.weights_learned) {
+    draws_gradient_.weight.resize(draws_.records, draws_.per_record);
+    const Scalar felt = adversary_felt_ ? share : Scalar(0);
+    for (Index k = 0; k < draws_.per_record; ++k) {
+      draws_gradient_.weight.col(k).array() =
+          score.col(k).array() * felt + slope_.array() * distortion_value_.col(k).array();
+    }
+    if (discriminator_) discriminator_->add_weight_gradient(draws_gradient_);
+  }
+  mechanism_->backward(batch.observed, *noise_, draws_, draws_gradient_, gradient);
+  return report;
+}
+
+template <typename Scalar>
+StepReport Match<Scalar>::step_mechanism(const Records<Scalar>& batch, double rate) {
+  const StepReport report = evaluate_mechanism(batch, gradient_);
+  mechanism_adam_.step(rate, gradient_, mechanism_->parameters());
+  budget_.update(report.distortion);
+  return report;
+}
+
+template class Match<float>;
+template class Match<double>;
+
+}  // namespace ppan

@@ -1,0 +1,105 @@
+#pragma once
+
+// The players of one game round a table: mechanism, adversary, and, where asked for, a discriminator and a
+// learned distortion; each with its optimiser. A match knows how each player makes one step on a mini-batch;
+// who steps when is the loop's business (train.h).
+//
+// Loss of the mechanism, over a batch of n records with K weighted draws each (game/draws.h):
+//     1/n sum_i sum_k weight_ik log Q(x_i|z_ik)  +  penalty(d)  +  gamma mean log D(z),
+//     d_i = sum_k weight_ik d(y_i, z_ik).
+
+#include <memory>
+#include <optional>
+
+#include "ppan/game/budget.h"
+#include "ppan/game/discriminator.h"
+#include "ppan/game/distortion.h"
+#include "ppan/game/mechanism.h"
+#include "ppan/game/posterior.h"
+#include "ppan/nn/adam.h"
+
+namespace ppan {
+
+struct GameOptions {
+  MechanismOptions mechanism;
+  PosteriorOptions adversary;
+  DistortionKind distortion = DistortionKind::kSquared;
+  PosteriorOptions utility;  ///< Q', for DistortionKind::kInformation.
+  BudgetOptions budget;
+  DiscriminatorOptions discriminator;
+  AdamOptions adam;
+
+  [[nodiscard]] Problems check() const;
+};
+
+/// What the mechanism's step saw, before its update. Nats where it is information.
+struct StepReport {
+  double log_likelihood = 0;  ///< mean log Q(x|z)
+  double distortion = 0;      ///< mean d
+  double penalty = 0;
+  double discriminator = 0;  ///< gamma mean log D(z)
+  [[nodiscard]] double loss() const { return log_likelihood + penalty + discriminator; }
+};
+
+template <typename Scalar>
+class Match {
+ public:
+  /// Shapes of the networks are taken from `records`. Throws Error(kUsage) listing every problem.
+  Match(const GameOptions& options, const Records<Scalar>& records);
+
+  /// Random parameters for every player, from streams of their own.
+  void initialise(const SeededRandom& random);
+
+  [[nodiscard]] Mechanism<Scalar>& mechanism() { return *mechanism_; }
+  [[nodiscard]] Posterior<Scalar>& adversary() { return adversary_; }
+  [[nodiscard]] Distortion<Scalar>& distortion() { return *distortion_; }
+  [[nodiscard]] Discriminator<Scalar>* discriminator() { return discriminator_ ? &*discriminator_ : nullptr; }
+  [[nodiscard]] const Budget<Scalar>& budget() const { return budget_; }
+  [[nodiscard]] std::unique_ptr<Mechanism<Scalar>> take_mechanism() { return std::move(mechanism_); }
+
+  /// False: the adversary still learns, but the mechanism's loss leaves it out.
+  void feel_adversary(bool felt) { adversary_felt_ = felt; }
+  /// True if step_discriminator() or step_utility() do anything.
+  [[nodiscard]] bool has_helpers() { return discriminator_ || distortion_->learner(); }
+
+  /// New draws for this batch; the steps below are taken on them, with the same batch. `noise` must outlive them.
+  void draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise);
+  /// Ascends mean log Q(x|z); returns it as it was before the step.
+  double step_adversary(const Records<Scalar>& batch, double rate);
+  /// Ascends the discriminator's objective, if there is one; returns it as it was before the step.
+  double step_discriminator(const Records<Scalar>& batch, double rate);
+  /// Ascends mean log Q'(y|z), if the distortion is learned; returns it as it was before the step.
+  double step_utility(const Records<Scalar>& batch, double rate);
+  /// Descends the mechanism's loss and moves the budget's multiplier.
+  StepReport step_mechanism(const Records<Scalar>& batch, double rate);
+  /// The mechanism's loss and its parameter gradient, without a step.
+  StepReport evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient);
+
+ private:
+  // sum_ik weight_ik value_ik / n
+  [[nodiscard]] double weighted_mean(const Matrix<Scalar>& value) const;
+
+  std::unique_ptr<Mechanism<Scalar>> mechanism_;
+  Posterior<Scalar> adversary_;
+  std::unique_ptr<Distortion<Scalar>> distortion_;
+  Budget<Scalar> budget_;
+  std::optional<Discriminator<Scalar>> discriminator_;
+  Adam<Scalar> mechanism_adam_;
+  Adam<Scalar> adversary_adam_;
+  Adam<Scalar> discriminator_adam_;
+  Adam<Scalar> utility_adam_;
+
+  bool adversary_felt_ = true;
+  const Matrix<Scalar>* noise_ = nullptr;  // of the current draws; belongs to the caller
+  // Reused from step to step.
+  Draws<Scalar> draws_;
+  DrawsGradient<Scalar> draws_gradient_;
+  Vector<Scalar> gradient_;
+  Matrix<Scalar> d_score_;
+  Matrix<Scalar> distortion_value_;
+  Matrix<Scalar> d_distortion_;
+  Vector<Scalar> record_distortion_;
+  Vector<Scalar> slope_;
+};
+
+}  // namespace ppan

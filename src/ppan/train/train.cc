@@ -1,0 +1,151 @@
+#include "ppan/train/train.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace ppan {
+namespace {
+
+// A loss this far above any meaningful one (nats plus penalty) is taken as an explosion.
+constexpr double kExploded = 1e8;
+
+template <typename Scalar>
+struct Snapshot {
+  Vector<Scalar> mechanism;
+  Vector<Scalar> adversary;
+};
+
+template <typename Scalar>
+bool finite(Match<Scalar>& match) {
+  return match.mechanism().parameters().allFinite() && match.adversary().parameters().allFinite();
+}
+
+}  // namespace
+
+Problems TrainOptions::check() const {
+  ProblemList list;
+  list.add("game", game.check());
+  list.require_at_least("epochs", epochs, 1);
+  list.require_at_least("batch", static_cast<double>(batch), 1);
+  list.require_at_least("adversary_steps", adversary_steps, 1);
+  list.require_at_least("warm_up", warm_up, 0);
+  list.add("mechanism_rate", mechanism_rate.check());
+  list.add("adversary_rate", adversary_rate.check());
+  return list.take();
+}
+
+std::string_view to_string(Stop stop) {
+  switch (stop) {
+    case Stop::kEpochLimit: return "epoch limit";
+    case Stop::kObserver: return "stopped";
+    case Stop::kDiverged: return "diverged";
+  }
+  return "unknown";
+}
+
+template <typename Scalar>
+Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& options,
+                      const std::vector<Observer>& observers) {
+  require_none(options.check(), "training cannot start:");
+  if (records.rows() == 0) throw Error(ErrorCode::kBadInput, "there are no records to train on");
+
+  const SeededRandom root(options.seed);
+  auto order_stream = root.fork("order");
+  auto noise_stream = root.fork("noise");
+  Match<Scalar> match(options.game, records);
+  match.initialise(root.fork("parameters"));
+
+  TrainSummary summary{.given = options, .records = records.rows()};
+  summary.batch_used = std::min(options.batch, records.rows());
+  const Index batches = records.rows() / summary.batch_used;  // a remainder gets its turn in another order
+  const double total = static_cast<double>(batches) * options.epochs;
+  summary.message = fmt::format("reached the limit of {} epochs", options.epochs);
+
+  std::vector<std::int32_t> order(static_cast<std::size_t>(records.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  Records<Scalar> batch;
+  Matrix<Scalar> noise;
+  Snapshot<Scalar> good{match.mechanism().parameters(), match.adversary().parameters()};
+  const auto draw = [&] {
+    match.mechanism().fill_noise(noise_stream, summary.batch_used, noise);
+    match.draw(batch, noise);
+  };
+
+  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
+    EpochReport report{.epoch = epoch, .epochs = options.epochs};
+    shuffle(order_stream, order);
+    match.feel_adversary(epoch > options.warm_up);
+    for (Index b = 0; b < batches; ++b) {
+      gather(records, order.data() + b * summary.batch_used, summary.batch_used, batch);
+      const double progress = static_cast<double>(summary.iterations++) / total;
+      const double adversary_rate = options.adversary_rate.at(progress);
+      for (int s = 0; s < options.adversary_steps; ++s) {
+        if (s == 0 || options.redraw) draw();
+        report.adversary += match.step_adversary(batch, adversary_rate);
+      }
+      if (options.redraw && match.has_helpers()) draw();
+      report.discriminator += match.step_discriminator(batch, adversary_rate);
+      report.utility += match.step_utility(batch, adversary_rate);
+      if (options.redraw) draw();
+      const StepReport step = match.step_mechanism(batch, options.mechanism_rate.at(progress));
+      report.mean.log_likelihood += step.log_likelihood;
+      report.mean.distortion += step.distortion;
+      report.mean.penalty += step.penalty;
+      report.mean.discriminator += step.discriminator;
+    }
+    const double share = 1.0 / static_cast<double>(batches);
+    report.mean.log_likelihood *= share;
+    report.mean.distortion *= share;
+    report.mean.penalty *= share;
+    report.mean.discriminator *= share;
+    report.adversary *= share / options.adversary_steps;
+    report.discriminator *= share;
+    report.utility *= share;
+    report.multiplier = match.budget().multiplier();
+    summary.epochs.push_back(report);
+
+    const double loss = report.mean.loss();
+    if (!std::isfinite(loss) || loss > kExploded || !finite(match)) {
+      summary.stop = Stop::kDiverged;
+      summary.message = fmt::format("diverged in epoch {} (loss {}); the state of epoch {} was kept", epoch, loss,
+                                    epoch - 1);
+      match.mechanism().parameters() = good.mechanism;
+      match.adversary().parameters() = good.adversary;
+      break;
+    }
+    good = {match.mechanism().parameters(), match.adversary().parameters()};
+
+    bool stop = false;
+    for (const Observer& observer : observers) {
+      const Verdict verdict = observer(report);
+      if (!verdict.stop || stop) continue;
+      stop = true;
+      summary.stop = Stop::kObserver;
+      summary.message = fmt::format("stopped after epoch {} of {}: {}", epoch, options.epochs, verdict.reason);
+    }
+    if (stop) break;
+  }
+  auto adversary = std::make_unique<Posterior<Scalar>>(match.adversary());
+  return {match.take_mechanism(), std::move(adversary), std::move(summary)};
+}
+
+Observer early_stop(int patience, double least_gain) {
+  return [=, best = std::numeric_limits<double>::infinity(), waited = 0](const EpochReport& report) mutable {
+    if (report.mean.loss() < best - least_gain) {
+      best = report.mean.loss();
+      waited = 0;
+    } else {
+      ++waited;
+    }
+    return Verdict{waited >= patience,
+                   fmt::format("the loss has not fallen by {} nats for {} epochs", least_gain, patience)};
+  };
+}
+
+template Trained<float> train(const Records<float>&, const TrainOptions&, const std::vector<Observer>&);
+template Trained<double> train(const Records<double>&, const TrainOptions&, const std::vector<Observer>&);
+
+}  // namespace ppan

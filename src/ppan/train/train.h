@@ -1,0 +1,81 @@
+#pragma once
+
+// The loop: mini-batches, who steps when, and when it ends. Everything else observes.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ppan/train/match.h"
+
+namespace ppan {
+
+struct TrainOptions {
+  GameOptions game;
+  int epochs = 50;          ///< Passes over the records. At least 1.
+  Index batch = 200;        ///< Records per mini-batch; at most all of them are used. At least 1.
+  int adversary_steps = 1;  ///< Adversary updates per mechanism update. At least 1.
+  /// New draws for every step. Otherwise, as in the paper, the draws of a mini-batch serve all its steps, and
+  /// the mechanism's forward pass is done once.
+  bool redraw = true;
+  /// Epochs at the start in which the adversary is not felt: the mechanism learns usefulness alone. At least 0.
+  int warm_up = 0;
+  RateSchedule mechanism_rate;
+  RateSchedule adversary_rate;
+  std::uint64_t seed = 1;  ///< Fixes initial parameters, order of records and noise.
+
+  [[nodiscard]] Problems check() const;
+};
+
+/// Means over the mini-batches of one epoch.
+struct EpochReport {
+  int epoch = 0;   ///< From 1.
+  int epochs = 0;  ///< Of how many.
+  StepReport mean;
+  double adversary = 0;      ///< mean log Q(x|z) at the adversary's own steps
+  double discriminator = 0;  ///< its objective, 0 without one
+  double utility = 0;        ///< mean log Q'(y|z), 0 without a learned distortion
+  double multiplier = 0;     ///< of a dual budget
+};
+
+enum class Stop { kEpochLimit, kObserver, kDiverged };
+std::string_view to_string(Stop stop);
+
+/// What an observer answers after an epoch: go on, or stop and why.
+struct Verdict {
+  bool stop = false;
+  std::string reason;
+};
+using Observer = std::function<Verdict(const EpochReport&)>;
+
+struct TrainSummary {
+  TrainOptions given;
+  Index records = 0;
+  Index batch_used = 0;
+  std::int64_t iterations = 0;
+  Stop stop = Stop::kEpochLimit;
+  std::string message;  ///< Why it stopped, in words.
+  std::vector<EpochReport> epochs;
+};
+
+template <typename Scalar>
+struct Trained {
+  std::unique_ptr<Mechanism<Scalar>> mechanism;
+  std::unique_ptr<Posterior<Scalar>> adversary;
+  TrainSummary summary;
+};
+
+/// Plays the game on `records`. Ends at the epoch limit, when an observer says so, or when it diverges (a number
+/// is not finite, or the loss has exploded): then the mechanism and adversary of the last good epoch are
+/// returned and the summary says so. Throws Error(kUsage) for bad options. The same arguments give the same
+/// bits, whatever else runs.
+template <typename Scalar>
+Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& options,
+                      const std::vector<Observer>& observers = {});
+
+/// Stops when the mean loss has not fallen by `least_gain` nats for `patience` epochs, and says so.
+Observer early_stop(int patience, double least_gain);
+
+}  // namespace ppan
