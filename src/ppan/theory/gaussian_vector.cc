@@ -1,0 +1,104 @@
+#include "ppan/theory/gaussian_vector.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace ppan::theory {
+namespace {
+
+/// S^-1/2 of a covariance.
+Matrix<double> inverse_root(const MatrixRef<double>& covariance, const char* name) {
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(covariance);
+  if (!covariance.allFinite() || eigen.info() != Eigen::Success || eigen.eigenvalues().minCoeff() <= 0)
+    throw Error(ErrorCode::kBadInput, fmt::format("the covariance of {} is not positive definite", name));
+  return eigen.operatorInverseSqrt();
+}
+
+}  // namespace
+
+Problems GaussianVector::check() const {
+  ProblemList problems;
+  problems.require(rho.size() > 0, "rho", "has no component");
+  for (Index i = 0; i < rho.size(); ++i) problems.require_inside(fmt::format("rho[{}]", i), rho[i], -1, 1);
+  problems.require_positive("scale", scale);
+  return problems.take();
+}
+
+double mutual_information(const GaussianVector& pair) {
+  return -0.5 * (-pair.rho.array().square()).log1p().sum();
+}
+
+GaussianVectorOptimum least_leakage(const GaussianVector& pair, double distortion) {
+  ProblemList problems;
+  problems.require_at_least("distortion", distortion, 0);
+  for (const Problem& p : pair.check()) problems.require(false, p.field, p.what);
+  require_none(problems.take(), "vector Gaussian pair");
+
+  // Component i begins to fill when the level passes rho_i^-2 - 1 and is full one unit later, so the filled
+  // volume is piecewise linear in the level: walk over the sorted turning points.
+  std::vector<double> starts;
+  for (const double r : pair.rho)
+    if (r != 0) starts.push_back(1 / (r * r) - 1);
+  std::vector<double> turns = starts;
+  for (const double s : starts) turns.push_back(s + 1);
+  std::sort(turns.begin(), turns.end());
+  const auto volume = [&](double level) {
+    double sum = 0;
+    for (const double s : starts) sum += std::clamp(level - s, 0.0, 1.0);
+    return sum;
+  };
+  const double wanted = std::min(distortion / pair.scale, static_cast<double>(starts.size()));
+  double level = turns.empty() ? 0 : turns.back();
+  for (std::size_t i = 0; i + 1 < turns.size(); ++i) {
+    const double below = volume(turns[i]);
+    const double above = volume(turns[i + 1]);
+    if (wanted <= above && above > below) {
+      level = turns[i] + (turns[i + 1] - turns[i]) * std::max(0.0, wanted - below) / (above - below);
+      break;
+    }
+  }
+
+  GaussianVectorOptimum optimum{.component_distortion = Vector<double>::Zero(pair.rho.size()),
+                                .level = level};
+  for (Index i = 0; i < pair.rho.size(); ++i) {
+    const double r2 = pair.rho[i] * pair.rho[i];
+    if (r2 == 0) continue;
+    const double share = std::clamp(level - (1 / r2 - 1), 0.0, 1.0);
+    optimum.component_distortion[i] = share;
+    optimum.leakage += std::max(0.0, -0.5 * std::log1p(-r2 * (1 - share)));
+  }
+  return optimum;
+}
+
+std::optional<GaussianVector> CanonicalForm::solvable() const {
+  if (departure > 1e-9) return std::nullopt;
+  GaussianVector pair{rho, scale};
+  if (!pair.check().empty()) return std::nullopt;
+  return pair;
+}
+
+CanonicalForm canonical_form(const MatrixRef<double>& covariance_x, const MatrixRef<double>& covariance_y,
+                             const MatrixRef<double>& covariance_xy) {
+  const Index dx = covariance_x.rows();
+  const Index dy = covariance_y.rows();
+  if (dx == 0 || dy == 0 || covariance_x.cols() != dx || covariance_y.cols() != dy ||
+      covariance_xy.rows() != dx || covariance_xy.cols() != dy)
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("covariances of {} x {}, {} x {} and {} x {} do not belong together", dx,
+                            covariance_x.cols(), dy, covariance_y.cols(), covariance_xy.rows(),
+                            covariance_xy.cols()));
+  const Matrix<double> p = inverse_root(covariance_x, "X") * covariance_xy * inverse_root(covariance_y, "Y");
+  const Eigen::JacobiSVD<Matrix<double>> svd(p, Eigen::ComputeFullV);
+  const Matrix<double> rotated = svd.matrixV().transpose() * covariance_y * svd.matrixV();
+  CanonicalForm form{.rho = svd.singularValues(), .scale = rotated.diagonal().mean()};
+  form.departure =
+      (rotated - form.scale * Matrix<double>::Identity(dy, dy)).cwiseAbs().maxCoeff() / form.scale;
+  return form;
+}
+
+}  // namespace ppan::theory
