@@ -1,0 +1,24 @@
+#pragma once
+
+// The one figure everybody asks for: distortion against leakage, a series for each of the curve, intervals
+// where they are known, the optimum and the references beside it.
+
+#include <string>
+
+#include "ppan/report/curve_file.h"
+#include "ppan/report/figure.h"
+#include "ppan/report/run_summary.h"
+
+namespace ppan {
+
+/// Series name for people: "ppan/useful-only" becomes "learned, useful data only". Unknown names are kept.
+std::string series_title(const std::string& series);
+/// What a series is, from its name; `table` decides which learned series is the first and which the second.
+SeriesRole series_role(const std::string& series, const CurveTable& table);
+/// "lower bound" and the like for the leakages of the whole curve, when all agree; otherwise empty.
+std::string common_kind(const CurveTable& table);
+
+/// The summary gives title and axis labels; an empty one gives plain ones.
+Figure trade_off_figure(const CurveTable& table, const RunSummary& summary);
+
+}  // namespace ppan
