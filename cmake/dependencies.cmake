@@ -1,4 +1,5 @@
-# Everything comes from the distribution's packages (script/bootstrap installs them).
+# What the libraries link, from the distribution's packages (script/bootstrap installs them). Installed beside
+# ppan-config.cmake and read by it, so that those who link the library find the same things.
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
@@ -7,3 +8,4 @@ find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 set(BLA_VENDOR OpenBLAS)
 find_package(BLAS REQUIRED)
+unset(BLA_VENDOR)

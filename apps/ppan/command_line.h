@@ -1,0 +1,40 @@
+#pragma once
+
+// The frame of the command line. Each command is one file with one function, add_..._command(), which
+// declares its options and says what to run; main() alone catches errors and turns them into an exit status.
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/core/estimate.h"
+
+namespace ppan::cli {
+
+struct CommandLine {
+  CLI::App app;
+  std::function<int()> run;  ///< What the parsed command does; its value is the exit status.
+
+  CommandLine();
+};
+
+/// `ppan theory`: closed-form curves.
+void add_theory_command(CommandLine& line);
+
+/// Parses the arguments (without the program's name) and sets `line.run`. Text to print instead of running
+/// anything (help, version) is returned. Throws Error(kUsage), with the nearest known names for an unknown
+/// one.
+std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arguments);
+
+/// --unit nats|bits.
+void add_unit_option(CLI::App& command, InformationUnit& unit);
+
+/// Declares an option that takes one of a few words; another word is an Error(kUsage) with the nearest of
+/// them.
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
+                        std::vector<std::string> choices, const std::string& description);
+
+}  // namespace ppan::cli

@@ -1,0 +1,57 @@
+#include "ppan/interrupt.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <string_view>
+
+namespace ppan::cli {
+namespace {
+
+constexpr std::array kSignals{SIGINT, SIGTERM};
+std::atomic<int> received{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use only lock-free atomics");
+std::array<struct sigaction, kSignals.size()> before;
+
+// Only async-signal-safe calls: store, sigaction, write.
+extern "C" void on_signal(int signal) {
+  const int saved_errno = errno;
+  received.store(signal);
+  struct sigaction fatal {};
+  fatal.sa_handler = SIG_DFL;
+  for (const int each : kSignals) ::sigaction(each, &fatal, nullptr);
+  constexpr std::string_view kNotice =
+      "\nppan: stopping after the epoch in progress; press again to stop at once\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kNotice.data(), kNotice.size());
+  errno = saved_errno;
+}
+
+}  // namespace
+
+InterruptScope::InterruptScope() {
+  received.store(0);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &before[i]);
+}
+
+InterruptScope::~InterruptScope() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before[i], nullptr);
+}
+
+bool interrupted() {
+  return received.load(std::memory_order_relaxed) != 0;
+}
+
+int interrupt_status() {
+  const int signal = received.load();
+  return signal == 0 ? 0 : 128 + signal;
+}
+
+}  // namespace ppan::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+// Ctrl-C in two steps: the first SIGINT or SIGTERM asks the work to stop at the next good place, so that what
+// is finished can be kept; a second one ends the process at once.
+
+namespace ppan::cli {
+
+/// Installs the handlers for its lifetime and puts the old ones back. One at a time in a process.
+class InterruptScope {
+ public:
+  InterruptScope();
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+};
+
+/// Whether the user has asked to stop. Cheap, safe from any thread; for training observers.
+bool interrupted();
+
+/// 128 + the signal, as shells report it; 0 when not interrupted.
+int interrupt_status();
+
+}  // namespace ppan::cli

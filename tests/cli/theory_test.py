@@ -1,0 +1,119 @@
+"""ppan theory"""
+
+import csv
+import io
+import json
+import math
+import unittest
+
+from support import CommandTest
+
+CURVES = ("symmetric-pair", "gaussian-scalar", "gaussian-vector", "rate-distortion", "bottleneck-gaussian",
+          "bottleneck-binary")
+
+
+class Theory(CommandTest):
+    def rows(self, *arguments):
+        return [(float(x), float(y)) for x, y in list(csv.reader(io.StringIO(self.succeed("theory", *arguments))))[1:]]
+
+    def test_list_describes_every_curve(self):
+        text = self.succeed("theory", "--list")
+        for name in CURVES:
+            self.assertIn(name + "\n", text)
+        self.assertIn("--rho", text)
+
+    def test_every_curve_prints_with_its_defaults(self):
+        for name in CURVES:
+            with self.subTest(name=name):
+                rows = self.rows(name)
+                self.assertEqual(len(rows), 21)
+                self.assertTrue(all(y >= 0 for _, y in rows))
+
+    def test_csv_is_exactly_this(self):
+        # I = 1/2 log 1/(1 - rho^2 + rho^2 d) at rho = 1/2: 1/2 log 4/3, 1/2 log 8/7, 0.
+        self.assertEqual(self.succeed("theory", "gaussian-scalar", "--rho", "0.5", "--points", "3"),
+                         "distortion,leakage_nats\n0,0.14384103622589045\n0.5,0.06676569631226131\n1,0\n")
+
+    def test_bits_are_nats_over_log_two(self):
+        nats = self.rows("gaussian-scalar", "--points", "5")
+        bits = self.rows("gaussian-scalar", "--points", "5", "--unit", "bits")
+        for (x, a), (same_x, b) in zip(nats, bits):
+            self.assertEqual(x, same_x)
+            self.assertAlmostEqual(a / math.log(2), b, places=12)
+        self.assertTrue(self.succeed("theory", "gaussian-scalar", "--unit", "bits").startswith("distortion,leakage_bits\n"))
+
+    def test_a_bottleneck_converts_both_columns(self):
+        arguments = ("bottleneck-binary", "--p", "0.1", "--points", "4")
+        for (a, b), (c, d) in zip(self.rows(*arguments), self.rows(*arguments, "--unit", "bits")):
+            self.assertAlmostEqual(a / math.log(2), c, places=12)
+            self.assertAlmostEqual(b / math.log(2), d, places=12)
+
+    def test_json_says_what_was_computed(self):
+        document = json.loads(self.succeed("theory", "symmetric-pair", "--m", "4", "--observation", "full-data",
+                                           "--points", "3", "--format", "json"))
+        self.assertEqual(document["curve"], "symmetric-pair")
+        self.assertEqual(document["unit"], "nats")
+        self.assertEqual(document["parameters"], {"m": "4", "observation": "full-data", "p": "0.4"})
+        self.assertEqual([point["distortion"] for point in document["points"]], [0, 0.5, 1])
+
+    def test_an_infinite_rate_is_inf_in_csv_and_null_in_json(self):
+        self.assertEqual(self.rows("rate-distortion", "--at", "0"), [(0, math.inf)])
+        document = json.loads(self.succeed("theory", "rate-distortion", "--at", "0", "--format", "json"))
+        self.assertIsNone(document["points"][0]["leakage_nats"])
+
+    def test_options_may_stand_before_or_after_the_name(self):
+        self.assertEqual(self.succeed("theory", "--points", "3", "gaussian-scalar"),
+                         self.succeed("theory", "gaussian-scalar", "--points", "3"))
+
+    def test_range_and_places(self):
+        self.assertEqual([x for x, _ in self.rows("gaussian-scalar", "--from", "0.2", "--to", "0.4", "--points", "3")],
+                         [0.2, 0.30000000000000004, 0.4])
+        self.assertEqual([x for x, _ in self.rows("gaussian-scalar", "--at", "0.7,0.1")], [0.7, 0.1])
+
+    def test_negative_and_listed_values(self):
+        self.assertEqual(self.rows("gaussian-scalar", "--rho", "-0.5"), self.rows("gaussian-scalar", "--rho=0.5"))
+        self.assertEqual(len(self.rows("gaussian-vector", "--rho", "-0.5,0.2")), 21)
+
+    def test_dashes_and_underscores_name_the_same_parameter(self):
+        self.assertEqual(self.succeed("theory", "gaussian-scalar", "--variance-y", "2"),
+                         self.succeed("theory", "gaussian-scalar", "--variance_y", "2"))
+
+    def test_help_of_a_curve_shows_its_parameters(self):
+        text = self.succeed("theory", "symmetric-pair", "--help")
+        for word in ("--m", "--p", "--observation", "full-data"):
+            self.assertIn(word, text)
+
+    def test_no_curve(self):
+        self.assertIn("--list", self.refuse(2, "theory"))
+
+    def test_unknown_curve(self):
+        self.assertIn("'gausian-scalar' (did you mean 'gaussian-scalar'?)", self.refuse(2, "theory", "gausian-scalar"))
+
+    def test_unknown_parameter(self):
+        text = self.refuse(2, "theory", "gaussian-scalar", "--rh", "0.5")
+        self.assertIn("unknown option '--rh' (did you mean '--rho'?)", text)
+        self.assertIn("'--pionts' (did you mean '--points'?)", self.refuse(2, "theory", "gaussian-scalar", "--pionts=3"))
+
+    def test_every_problem_at_once(self):
+        text = self.refuse(2, "theory", "symmetric-pair", "--m", "1", "--p", "1.5", "--points", "0")
+        for field in ("  m: ", "  p: ", "  points: "):
+            self.assertIn(field, text)
+
+    def test_values_that_cannot_be(self):
+        for arguments in (("gaussian-scalar", "--rho", "1"), ("gaussian-scalar", "--rho", "-1"),
+                          ("gaussian-scalar", "--rho", "nan"), ("gaussian-scalar", "--rho", "x"),
+                          ("gaussian-scalar", "--rho", ""), ("gaussian-scalar", "--at", "-0.1"),
+                          ("symmetric-pair", "--m", "2.5"), ("symmetric-pair", "--observation", "half"),
+                          ("rate-distortion", "--variances", "1,,2"), ("gaussian-scalar", "--points", "x"),
+                          ("gaussian-scalar", "--points", "99999999999999999999"), ("gaussian-scalar", "--rho"),
+                          ("gaussian-scalar", "--from", "0.5", "--to", "0.2"), ("gaussian-scalar", "more")):
+            with self.subTest(arguments=arguments):
+                self.refuse(2, "theory", *arguments)
+
+    def test_unknown_choices_suggest_the_nearest(self):
+        self.assertIn("'bit' (did you mean 'bits'", self.refuse(2, "theory", "gaussian-scalar", "--unit", "bit"))
+        self.assertIn("'jsn' (did you mean 'json'?)", self.refuse(2, "theory", "gaussian-scalar", "--format", "jsn"))
+
+
+if __name__ == "__main__":
+    unittest.main()

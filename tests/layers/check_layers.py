@@ -1,0 +1,71 @@
+"""Which stage may include which: compares every `#include "ppan/<stage>/..."` with the stage's USES.
+
+usage: check_layers.py SOURCE_ROOT LAYERS
+
+SOURCE_ROOT holds a directory per stage; LAYERS has a line "stage: used used ..." per stage, lowest first, as CMake
+writes it. Prints a line per violation; the exit status says whether there was one.
+"""
+
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+
+
+def read_layers(text):
+    layers = {}
+    for line in filter(None, text.splitlines()):
+        stage, _, uses = line.partition(":")
+        layers[stage.strip()] = uses.split()
+    return layers
+
+
+def check_order(layers):
+    """A stage may use only stages declared before it, so there is no circle."""
+    seen = set()
+    for stage, uses in layers.items():
+        for used in uses:
+            if used not in seen:
+                yield f"stage {stage} uses {used}, which does not come before it"
+        seen.add(stage)
+
+
+def check_includes(root, layers):
+    for directory in sorted(p for p in root.iterdir() if p.is_dir()):
+        stage = directory.name
+        allowed = {stage, *layers.get(stage, [])}
+        for file in sorted(p for p in directory.rglob("*") if p.suffix in (".h", ".cc")):
+            where = file.relative_to(root)
+            if stage not in layers:
+                yield f"{where}: stage {stage} is not declared with ppan_stage()"
+                continue
+            for number, line in enumerate(file.read_text().splitlines(), start=1):
+                match = INCLUDE.match(line)
+                if not match:
+                    continue
+                path = match.group(1)
+                if path.startswith("ppan/"):
+                    target = path.split("/")[1]
+                    if target not in allowed:
+                        yield f"{where}:{number}: {stage} includes {path}, but does not declare USES {target}"
+                elif (file.parent / path).exists() or path.startswith(".."):
+                    yield f'{where}:{number}: write "{path}" from the root, as "ppan/<stage>/<file>"'
+
+
+def violations(root, layers):
+    return [*check_order(layers), *check_includes(root, layers)]
+
+
+def main():
+    root, layers = pathlib.Path(sys.argv[1]), read_layers(pathlib.Path(sys.argv[2]).read_text())
+    found = violations(root, layers)
+    for line in found:
+        print(line)
+    if not layers:
+        print("no stage is declared")
+    return 1 if found or not layers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
