@@ -1,0 +1,122 @@
+#pragma once
+
+// The job file: which table, what its columns are and are for, how to train and release. TOML; every key
+// comes from the one table in settings.h, and an unknown key is an error with a suggestion.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/read/csv.h"
+#include "ppan/read/profile.h"
+#include "ppan/read/schema.h"
+
+namespace ppan {
+
+/// What to do with a record that cannot be released: an unknown level, text where a number belongs, a missing
+/// value where training saw none.
+enum class UnknownRow {
+  kFail,     ///< Stop, naming the row.
+  kReject,   ///< Leave it out, and list it with the reason.
+  kNearest,  ///< Take the grouped level (or the most frequent one), or the column's mean.
+};
+enum class MechanismFamily { kAuto, kFinite, kNoiseInput, kNoisyCode };
+enum class BudgetForm { kDual, kExpected, kRecord };
+std::string_view to_string(UnknownRow policy);
+std::string_view to_string(MechanismFamily family);
+std::string_view to_string(BudgetForm form);
+
+struct EncodeSettings {
+  std::int64_t max_levels = 64;
+  std::int64_t min_level_rows = 5;
+  std::string other = "other";
+};
+struct MechanismSettings {
+  MechanismFamily family = MechanismFamily::kAuto;
+  std::vector<std::int64_t> hidden{128, 128};
+  std::optional<std::int64_t> code_size{};
+  double code_radius = 4;
+  std::int64_t noise_inputs = 8;
+};
+struct PrivacySettings {
+  std::int64_t points = 12;
+  std::vector<double> budgets{};
+  BudgetForm budget_form = BudgetForm::kDual;
+  double surrogate_slack = 0;
+  bool bits = false;
+};
+struct TrainSettings {
+  std::optional<std::int64_t> epochs{};
+  std::int64_t batch = 256;
+  std::int64_t adversary_steps = 5;
+  double learning_rate = 0.001;
+  std::int64_t restarts = 1;
+  std::int64_t seed = 1;
+  std::optional<std::int64_t> threads{};
+};
+struct SplitSettings {
+  double validation = 0.15;
+  double test = 0.25;
+};
+struct ReleaseSettings {
+  UnknownRow unknown = UnknownRow::kFail;
+};
+struct AuditSettings {
+  bool quick = false;
+  std::optional<double> limit{};
+};
+struct ReportSettings {
+  std::string title{};
+  bool show_examples = false;
+  std::int64_t examples = 10;
+};
+
+/// A job as plain values. settings() says what each means and what values it takes.
+struct JobFile {
+  std::string source{};  ///< As written: relative to the job file, or "-".
+  CsvOptions csv{};
+  Schema schema{};
+  EncodeSettings encode{};
+  MechanismSettings mechanism{};
+  PrivacySettings privacy{};
+  TrainSettings train{};
+  SplitSettings split{};
+  ReleaseSettings release{};
+  AuditSettings audit{};
+  ReportSettings report{};
+
+  std::filesystem::path directory{};   ///< Of the job file; empty for a job that was not a file.
+  std::map<std::string, int> given{};  ///< Keys that were written, with their lines; others have defaults.
+
+  /// Where the data are: `source`, taken relative to the job file.
+  [[nodiscard]] std::filesystem::path source_path() const;
+  /// Problems between settings; single values were checked when they were set.
+  [[nodiscard]] Problems check() const;
+};
+
+/// Throws one Error(kUsage) that lists every problem with its line. `name` is what messages call the job.
+JobFile parse_job(std::string_view text, std::string_view name = "job");
+/// parse_job() of a file.
+JobFile load_job(const std::filesystem::path& path);
+/// Changes one setting of a job, as `--set train.epochs=5` does; `value` is TOML, or bare text where text is
+/// wanted. Throws Error(kUsage).
+void set_job_value(JobFile& job, std::string_view key, std::string_view value);
+
+/// Remark printed behind a column of a job file.
+struct ColumnRemark {
+  std::string text{};
+  bool commented_out = false;
+};
+/// The job as a commented TOML file: what was given as values, everything else as comments that show the
+/// defaults. parse_job() reads it back.
+std::string write_job(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks = {});
+
+/// A first job file for a table: guesses how the file is written and what its columns are, and says in
+/// comments where it is unsure. `data` is read twice, so it cannot be "-".
+std::string draft_job(const std::filesystem::path& data);
+
+}  // namespace ppan

@@ -1,0 +1,211 @@
+#include "ppan/read/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_set>
+
+namespace ppan {
+namespace {
+
+constexpr std::size_t kMostWords = 4;
+
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// 2024-01-31..., 31.01.2024, 1/31/2024: digits in three groups, one of them of four.
+bool looks_like_date(std::string_view text) {
+  int groups = 0;
+  bool year = false;
+  std::size_t at = 0;
+  while (at < text.size() && groups < 3) {
+    std::size_t length = 0;
+    while (at < text.size() && digit(text[at])) ++at, ++length;
+    if (length == 0 || length == 3 || length > 4) return false;
+    year = year || length == 4;
+    ++groups;
+    if (groups < 3) {
+      if (at == text.size() || (text[at] != '-' && text[at] != '.' && text[at] != '/')) return false;
+      ++at;
+    }
+  }
+  return groups == 3 && year;
+}
+
+// Counts of one column while the table goes by.
+struct Counter {
+  ColumnProfile profile;
+  std::unordered_set<std::size_t> seen;  // hashes: 64 bits, so that two values never meet in practice
+  double last = 0;
+  int most_decimals = 0;
+  int least_decimals = kMostDecimals + 1;
+  bool grid = true;
+
+  void add(std::string_view cell, const CsvOptions& options) {
+    ColumnProfile& p = profile;
+    ++p.rows;
+    if (is_missing(cell, options.missing)) {
+      ++p.missing;
+      return;
+    }
+    if (p.distinct < kMostDistinct) {
+      ++p.counted;
+      if (seen.insert(std::hash<std::string_view>{}(cell)).second) ++p.distinct;
+    }
+    const ParsedNumber number = parse_number(cell, options.decimal);
+    if (number.ok()) {
+      add_number(number);
+      return;
+    }
+    if (looks_like_date(cell)) ++p.dates;
+    const auto word =
+        std::find_if(p.words.begin(), p.words.end(), [&](const auto& w) { return w.first == cell; });
+    if (word != p.words.end()) {
+      ++word->second;
+    } else if (p.words.size() < kMostWords) {
+      p.words.emplace_back(cell, 1);
+    } else {
+      p.more_words = true;
+    }
+  }
+
+  void add_number(const ParsedNumber& number) {
+    ColumnProfile& p = profile;
+    if (p.numbers == 0) {
+      p.least = p.most = number.value;
+    } else {
+      p.increasing = p.increasing && number.value > last;
+      p.least = std::min(p.least, number.value);
+      p.most = std::max(p.most, number.value);
+    }
+    last = number.value;
+    ++p.numbers;
+    if (std::nearbyint(number.value) == number.value) ++p.whole;
+    p.leading_zeros = p.leading_zeros || number.leading_zero;
+    grid = grid && !number.exponent && number.decimals <= kMostDecimals;
+    most_decimals = std::max(most_decimals, number.decimals);
+    least_decimals = std::min(least_decimals, number.decimals);
+  }
+
+  ColumnProfile finish(char mark) {
+    profile.format.mark = mark;
+    if (grid && profile.numbers > 0) {
+      profile.format.decimals = most_decimals;
+      profile.format.fixed = most_decimals == least_decimals;
+    }
+    return std::move(profile);
+  }
+};
+
+std::string a_few_words(const ColumnProfile& column) {
+  std::string text;
+  for (const auto& [word, count] : column.words) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} ({} rows)", show_cell(word), count);
+  }
+  return text;
+}
+
+TypeGuess guess_words(const ColumnProfile& c) {
+  TypeGuess guess;
+  if (c.counted >= 20 && c.distinct_share() >= 0.9) {
+    guess.type = ColumnType::kIdentifier;
+    guess.reason = fmt::format("{} of {} values differ", c.distinct, c.counted);
+    return guess;
+  }
+  const std::string at_least = c.distinct >= kMostDistinct ? "at least " : "";
+  guess.reason = fmt::format("{}{} levels", at_least, c.distinct);
+  if (c.dates * 2 > c.present()) {
+    guess.sure = false;
+    guess.reason +=
+        ", dates by the look of them: each date counts as a level of its own; a year or an age as a "
+        "number says more";
+  } else if (c.distinct > 64) {
+    guess.sure = false;
+    guess.reason += ": only the most frequent are kept, the others are grouped";
+  }
+  return guess;
+}
+
+}  // namespace
+
+double ColumnProfile::distinct_share() const {
+  return counted == 0 ? 0 : static_cast<double>(distinct) / static_cast<double>(counted);
+}
+
+const ColumnProfile* TableProfile::find(std::string_view name) const {
+  const auto at = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  return at == columns.end() ? nullptr : &*at;
+}
+
+TableProfile profile_table(CsvReader& reader) {
+  std::vector<Counter> counters(reader.names().size());
+  for (std::size_t c = 0; c < counters.size(); ++c) counters[c].profile.name = reader.names()[c];
+  TableProfile table;
+  CsvChunk chunk;
+  while (reader.next(chunk)) {
+    table.rows += chunk.rows();
+    for (std::size_t c = 0; c < counters.size(); ++c) {
+      for (std::int64_t r = 0; r < chunk.rows(); ++r) counters[c].add(chunk.cell(r, c), reader.options());
+    }
+  }
+  for (Counter& counter : counters) table.columns.push_back(counter.finish(reader.options().decimal));
+  return table;
+}
+
+TypeGuess guess_type(const ColumnProfile& c) {
+  TypeGuess guess;
+  if (c.present() == 0 || (c.distinct == 1 && c.missing == 0)) {
+    guess.constant = true;
+    guess.reason = c.present() == 0 ? "no values at all" : "one value everywhere";
+    return guess;
+  }
+  const bool all_numbers = c.numbers == c.present();
+  if (!all_numbers) {
+    std::int64_t in_words = 0;
+    for (const auto& word : c.words) in_words += word.second;
+    const bool few_words = !c.more_words && c.words.size() <= 3 && in_words == c.present() - c.numbers;
+    if (!few_words || c.numbers * 100 < c.present() * 95) return guess_words(c);
+    for (const auto& word : c.words) guess.missing.push_back(word.first);
+    guess.sure = false;
+    guess.reason = fmt::format("all numbers but for {}, taken for missing", a_few_words(c));
+  }
+  const bool whole = c.whole == c.numbers;
+  const bool all_different = c.distinct == c.counted;
+  const bool beyond_exact = std::max(std::abs(c.least), std::abs(c.most)) > 0x1.0p53;
+  if (whole && (c.leading_zeros || beyond_exact)) {
+    guess = guess_words(c);
+    guess.sure = false;
+    guess.reason = fmt::format("{}, but {}", guess.reason,
+                               c.leading_zeros ? "whole numbers with leading zeros are more likely codes"
+                                               : "such large whole numbers are more likely codes");
+    return guess;
+  }
+  if (all_numbers && c.distinct <= 2) {
+    guess.type = ColumnType::kCategory;
+    guess.reason = fmt::format("{} different numbers", c.distinct);
+    return guess;
+  }
+  guess.type = whole ? ColumnType::kInteger : ColumnType::kReal;
+  if (!all_numbers) return guess;
+  if (whole && all_different && c.increasing && c.counted >= 20) {
+    guess.type = ColumnType::kIdentifier;
+    guess.reason = "whole numbers in increasing order, all different";
+  } else if (whole && all_different && c.counted >= 1000) {
+    guess.type = ColumnType::kIdentifier;
+    guess.sure = false;
+    guess.reason = "whole numbers, all different; if they are amounts, write integer";
+  } else {
+    guess.reason = fmt::format("{} to {}", c.least, c.most);
+    if (c.distinct <= 12 && c.counted >= 50) {
+      guess.sure = false;
+      guess.reason += fmt::format(", only {} different; if they are codes, write category", c.distinct);
+    }
+  }
+  return guess;
+}
+
+}  // namespace ppan

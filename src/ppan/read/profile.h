@@ -1,0 +1,73 @@
+#pragma once
+
+// What a table looks like, column by column, found in one pass and bounded memory; and what type each column
+// therefore seems to be. Only `ppan init` guesses: afterwards the job file fixes every type.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ppan/read/csv.h"
+#include "ppan/read/number.h"
+#include "ppan/read/schema.h"
+
+namespace ppan {
+
+struct ColumnProfile {
+  std::string name;
+  std::int64_t rows = 0;
+  std::int64_t missing = 0;  ///< Cells that are one of the missing markers.
+  std::int64_t numbers = 0;  ///< Cells that are finite numbers.
+  std::int64_t whole = 0;    ///< Of these, whole ones.
+  double least = 0;          ///< Smallest and largest number; 0 when there is none.
+  double most = 0;
+  NumberFormat format{};       ///< How the numbers are written.
+  bool leading_zeros = false;  ///< Some whole numbers are written like 007.
+  bool increasing = true;      ///< Every number is larger than the one before.
+  std::int64_t dates = 0;      ///< Cells that look like 2024-01-31 or 31.01.2024.
+  /// Different values, missing not counted; exact up to kMostDistinct, at which counting stops.
+  std::int64_t distinct = 0;
+  std::int64_t counted = 0;  ///< Values that were compared to find `distinct`.
+  /// The first few values that are not numbers, with how often they occur.
+  std::vector<std::pair<std::string, std::int64_t>> words;
+  bool more_words = false;  ///< There are other such values.
+
+  [[nodiscard]] std::int64_t present() const { return rows - missing; }
+  /// Share of the compared values that are different from all others before them.
+  [[nodiscard]] double distinct_share() const;
+};
+
+inline constexpr std::int64_t kMostDistinct = 100000;
+
+struct TableProfile {
+  std::vector<ColumnProfile> columns;
+  std::int64_t rows = 0;
+  [[nodiscard]] const ColumnProfile* find(std::string_view name) const;
+};
+
+/// Reads `reader` to its end.
+TableProfile profile_table(CsvReader& reader);
+
+struct TypeGuess {
+  ColumnType type = ColumnType::kCategory;
+  bool constant = false;             ///< One value everywhere.
+  bool sure = true;                  ///< False: a person should look; `reason` says why.
+  std::string reason;                ///< A sentence without a full stop.
+  std::vector<std::string> missing;  ///< Words that, taken for "no value", make the column numeric.
+};
+
+/// The rules, first that applies:
+///   no values, or one value everywhere                  constant
+///   whole numbers with leading zeros                    category (or identifier, as for words)
+///   numbers, at most 2 different                        category
+///   whole, increasing, all different, 20 rows or more   identifier
+///   whole, all different, 1,000 rows or more            identifier, unsure
+///   whole, beyond 2^53                                  identifier or category
+///   numbers                                             integer or real; unsure with at most 12 different
+///   all but at most 3 words of 95 % numbers             numeric, those words missing, unsure
+///   words, 90 % of 20 or more different                 identifier
+///   other words                                         category; unsure for dates and above 64 levels
+TypeGuess guess_type(const ColumnProfile& column);
+
+}  // namespace ppan

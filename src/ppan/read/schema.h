@@ -1,0 +1,97 @@
+#pragma once
+
+// What the columns of a table are (type) and what they are for (role).
+//
+//   sensitive  X: must not be learned from the release
+//   useful     Y: released in changed form, staying close to the original
+//   observed   W: what the mechanism looks at; the useful columns unless given
+//   keep       copied into the release untouched
+//   side       U: columns an attacker is assumed to know already; used by audits
+//   surrogate  S: stands for a sensitive attribute that no column holds (X - S - Z)
+//   group      rows with the same value here (one person, many rows) stay on one side of every split
+//
+// Every other column is dropped.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/core/problem.h"
+
+namespace ppan {
+
+enum class ColumnType {
+  kInteger,     ///< Whole numbers; comes back as whole numbers.
+  kReal,        ///< Numbers.
+  kCategory,    ///< One of a set of levels.
+  kIdentifier,  ///< Names a record; can be kept or group rows, never modelled.
+};
+std::string_view to_string(ColumnType type);
+std::optional<ColumnType> column_type(std::string_view name);
+inline bool is_numeric(ColumnType type) {
+  return type == ColumnType::kInteger || type == ColumnType::kReal;
+}
+
+/// How a numeric column becomes the number a network sees; see encode/encoding.h.
+enum class NumericEncoding {
+  kAuto,      ///< Ranks for heavy tails, otherwise standardised.
+  kStandard,  ///< (x - mean) / standard deviation.
+  kRank,      ///< Normal score of the rank.
+};
+std::string_view to_string(NumericEncoding encoding);
+std::optional<NumericEncoding> numeric_encoding(std::string_view name);
+
+struct ColumnSpec {
+  std::string name{};
+  ColumnType type = ColumnType::kCategory;
+  NumericEncoding encoding = NumericEncoding::kAuto;  ///< Numeric columns only.
+  double weight = 1;                   ///< Importance in the distortion, against other columns. Above 0.
+  std::vector<std::string> missing{};  ///< Markers of this column beside those of the whole table.
+  std::optional<std::int64_t> max_levels{};  ///< Categories only; absent: encode.max_levels.
+  friend bool operator==(const ColumnSpec&, const ColumnSpec&) = default;
+};
+
+struct Schema {
+  std::vector<ColumnSpec> columns{};  ///< The typed columns. Columns of no role may be listed or left out.
+  std::vector<std::string> sensitive{};
+  bool everything_observed = false;  ///< sensitive = "everything observed": X = W.
+  std::vector<std::string> useful{};
+  std::vector<std::string> observed{};  ///< Empty: the useful columns.
+  std::vector<std::string> keep{};
+  std::vector<std::string> side{};
+  std::vector<std::string> surrogate{};
+  std::optional<std::string> group{};
+
+  /// Problems of the schema by itself: roles that contradict each other, columns without a type.
+  [[nodiscard]] Problems check() const;
+  /// Problems with a table of these columns.
+  [[nodiscard]] Problems check_names(std::span<const std::string> names) const;
+
+  [[nodiscard]] const ColumnSpec* find(std::string_view name) const;
+  /// W: `observed`, or else the useful columns.
+  [[nodiscard]] const std::vector<std::string>& observed_columns() const;
+  /// What the game hides: the sensitive and surrogate columns, or W when everything observed is sensitive.
+  [[nodiscard]] std::vector<std::string> hidden_columns() const;
+  /// Every column that needs a type and an encoding, each once, in the order of `columns`.
+  [[nodiscard]] std::vector<std::string> modelled_columns() const;
+  /// Columns of `names` that have no role, in their order.
+  [[nodiscard]] std::vector<std::string> dropped_columns(std::span<const std::string> names) const;
+  /// The same schema with `columns` and the role lists in the order of `names`; others follow behind. This is
+  /// the order of the released table.
+  [[nodiscard]] Schema in_order_of(std::span<const std::string> names) const;
+
+  friend bool operator==(const Schema&, const Schema&) = default;
+};
+
+inline constexpr std::string_view kEverythingObserved = "everything observed";
+
+struct TableProfile;
+/// Problems that only the data show: a sensitive column with one value, or with as many as there are rows.
+Problems check_data(const Schema& schema, const TableProfile& table);
+/// What a person should know though nothing is wrong: dropped columns, useful columns with one value.
+std::vector<std::string> notices(const Schema& schema, const TableProfile& table);
+
+}  // namespace ppan
