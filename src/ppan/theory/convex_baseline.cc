@@ -17,14 +17,16 @@ namespace {
 using Rows = std::vector<Index>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Beyond this gap the barrier drowns in rounding, and there is nothing more to win.
+constexpr double kLeastPromise = 1e-12;
 
 /// The problem reduced to what matters: w and x of positive probability, and allowed releases.
 struct Reduced {
   Matrix<double> wx;        ///< P(w,x).
-  Matrix<double> cost;      ///< D(w,z) = sum_y P(w,y) d(y,z).
+  Matrix<double> cost;      ///< D(w,z) less the least D(w,.), in units of what the budget leaves to spare.
   Eigen::ArrayXXd allowed;  ///< 1 where z may be released for w, else 0.
-  double budget = 0;
-  bool budget_matters = true;  ///< False when every allowed mechanism is within the budget.
+  bool budget_matters =
+      true;  ///< sum cost P <= 1 must hold. False when every allowed mechanism is within the budget.
 };
 
 /// g(w,z) of the header, at the joint q = P(x,z).
@@ -41,11 +43,11 @@ Matrix<double> tangent(const Reduced& problem, const Matrix<double>& mechanism) 
   return problem.wx * log_ratio;
 }
 
-/// The greatest over s >= 0 of sum_w min_z (g + s D) - s budget, and the s that attains it.
+/// The greatest over s >= 0 of sum_w min_z (g + s cost) - s, and the s that attains it.
 std::pair<double, double> dual_bound(const Reduced& problem, const Matrix<double>& g, double guess) {
   const auto bound_at = [&](double s) {
     double value = 0;
-    double slope = -problem.budget;
+    double slope = -1;
     for (Index w = 0; w < g.rows(); ++w) {
       double least = kInfinity;
       double cost = 0;
@@ -60,7 +62,7 @@ std::pair<double, double> dual_bound(const Reduced& problem, const Matrix<double
       value += least;
       slope += cost;
     }
-    return std::pair{value - s * problem.budget, slope};
+    return std::pair{value - s, slope};
   };
   if (!problem.budget_matters) return {bound_at(0).first, 0.0};
 
@@ -82,166 +84,163 @@ std::pair<double, double> dual_bound(const Reduced& problem, const Matrix<double
   return best;
 }
 
-/// Primal-dual interior-point method (S. Boyd, L. Vandenberghe, Convex Optimization, section 11.7) on
-///     minimise I(P)  subject to  P >= 0,  sum_z P(z|w) = 1,  <D, P> <= budget,
-/// with multipliers bound(w,z) of P >= 0, price of the budget and free(w) of the sums. Every iterate is
-/// strictly feasible.
+/// Interior-point method: for falling mu, minimise
+///     I(P) - mu sum log P(z|w) - mu log(1 - <D, P>)   subject to   sum_z P(z|w) = 1
+/// from a strictly feasible start. Directions are primal-dual: the barrier's curvature is taken as bound/P
+/// and price/(1 - <D, P>), with multipliers that carry over from one mu to the next, so that a fall of
+/// mu does not throw the step out of the feasible set. Steps are damped until the function above decreases,
+/// so that they always arrive, also where I has infinite slope. (J. Nocedal, S. Wright, Numerical
+/// Optimization, sections 19.2-19.4.)
 ///
 /// The Hessian of I falls into one block per z, A (diag(1/q(x,z)) - 1 1^T / q(z)) A^T with A = P(w,x), to
-/// which the barrier adds the diagonal bound/P. With S = sqrt(P/bound) each scaled block S H S + 1 has no
-/// eigenvalue below 1, so its Cholesky factor is safe however small P gets; a Schur complement in the |W| + 1
+/// which the barrier adds the diagonal bound/P. Scaled by S = sqrt(P/bound) each block S H S + 1 has no
+/// eigenvalue below 1, so its factors are safe however small P gets; a Schur complement in the |W| + 1
 /// multipliers is left.
-class InteriorPoint {
+class Barrier {
  public:
-  InteriorPoint(const Reduced& problem, const Matrix<double>& start) : problem_(problem), p_(start) {
+  Barrier(const Reduced& problem, const Matrix<double>& start) : problem_(problem), p_(start) {
     cells_ = problem_.allowed.sum();
-    slack_ = problem_.budget_matters ? problem_.budget - inner(problem_.cost, p_) : 1;
+    slack_ = slack_of(p_);
     mu_ = 0.1 / cells_;
-    bound_ = (problem_.allowed > 0).select(mu_ / p_.array(), 0.0);
-    price_ = problem_.budget_matters ? mu_ / slack_ : 0;
-    free_ = Vector<double>::Zero(p_.rows());
+    bound_ = central_bound();
+    price_ = mu_ / slack_;
     gradient_ = tangent(problem_, p_);
   }
 
   [[nodiscard]] const Matrix<double>& mechanism() const { return p_; }
   [[nodiscard]] const Matrix<double>& gradient() const { return gradient_; }
-  [[nodiscard]] double price() const { return price_; }
+  [[nodiscard]] double price() const { return problem_.budget_matters ? price_ : 0; }
+  /// The gap that the present mu proves once centred.
+  [[nodiscard]] double promised_gap() const { return mu_ * (cells_ + 1); }
+  void tighten() { mu_ *= 0.1; }
 
-  /// One Newton step towards the centre for a smaller mu. False when no further progress can be made.
-  bool step() {
-    const double complementarity =
-        (bound_.matrix().cwiseProduct(p_)).sum() + (problem_.budget_matters ? price_ * slack_ : 0);
-    mu_ = 0.1 * complementarity / (cells_ + 1);
-    const Residual now = residual(p_, gradient_, bound_.matrix(), price_, free_, slack_);
+  enum class Step { kTaken, kCentred, kStuck };
 
-    Direction d = newton(now);
+  /// One step for the present mu. kCentred: the minimum for this mu is reached, near enough.
+  Step step() {
+    const double central_price = problem_.budget_matters ? mu_ / slack_ : 0;
+    Matrix<double> slope = (gradient_ + central_price * problem_.cost).array() - central_bound();
+    // Directions sum to 0 over z, so a constant per w changes nothing; without it less is lost to
+    // cancellation.
+    slope.colwise() -= slope.cwiseProduct(p_).rowwise().sum().eval();
+    slope.array() *= problem_.allowed;
+    const Matrix<double> d = newton(slope);
+    const double descent = -inner(slope, d);
+    if (!std::isfinite(descent)) return Step::kStuck;
+    if (descent <= kCentred * mu_) return Step::kCentred;
+
+    const double use = problem_.budget_matters ? inner(problem_.cost, d) : 0;
     double length = 1;
-    limit(length, p_, d.p);
-    limit(length, bound_.matrix(), d.bound);
-    if (problem_.budget_matters) {
-      if (d.price < 0) length = std::min(length, -price_ / d.price);
-      const double use = inner(problem_.cost, d.p);
-      if (use > 0) length = std::min(length, slack_ / use);
-    }
-    if (length < 1) length *= 0.99;
-    for (int halving = 0; halving < 40; ++halving, length *= 0.5) {
-      Matrix<double> p = p_ + length * d.p;
-      normalise(p);
-      const double slack = problem_.budget_matters ? problem_.budget - inner(problem_.cost, p) : 1;
-      if (slack <= 0 || !positive(p)) continue;
-      const Matrix<double> bound = bound_.matrix() + length * d.bound;
-      const double price = price_ + length * d.price;
-      const Vector<double> free = free_ + length * d.free;
-      Matrix<double> gradient = tangent(problem_, p);
-      if (residual(p, gradient, bound, price, free, slack).norm() > (1 - 0.01 * length) * now.norm())
-        continue;
+    for (Index i = 0; i < d.size(); ++i)
+      if (problem_.allowed(i) > 0 && d(i) < 0) length = std::min(length, -0.99 * p_(i) / d(i));
+    if (use > 0) length = std::min(length, 0.99 * slack_ / use);
+    const double value = merit(p_, slack_);
+    // A decrease below the rounding of the function cannot be seen, and shorter steps would not help.
+    const double visible = 1e-15 * (1 + std::abs(value));
+    for (; length * descent > visible; length *= 0.5) {
+      Matrix<double> p = p_ + length * d;
+      // Removes the rounding error of the sums.
+      for (Index w = 0; w < p.rows(); ++w) p.row(w) /= p.row(w).sum();
+      const double slack = slack_of(p);
+      if (slack <= 0 || !((problem_.allowed == 0 || p.array() > 0).all())) continue;
+      if (merit(p, slack) > value - 1e-3 * length * descent) continue;
+      move_multipliers(d, use);
       p_ = std::move(p);
-      gradient_ = std::move(gradient);
-      bound_ = bound.array();
-      price_ = price;
-      free_ = free;
       slack_ = slack;
-      return true;
+      keep_multipliers_central();
+      gradient_ = tangent(problem_, p_);
+      return Step::kTaken;
     }
-    return false;
+    return Step::kStuck;
   }
 
  private:
-  struct Residual {
-    Matrix<double> dual;       ///< g + price D - bound - free.
-    Matrix<double> centre;     ///< bound P - mu.
-    double budget_centre = 0;  ///< price slack - mu.
-    [[nodiscard]] double norm() const {
-      return std::sqrt(dual.squaredNorm() + centre.squaredNorm() + budget_centre * budget_centre);
-    }
-  };
-  struct Direction {
-    Matrix<double> p;
-    Matrix<double> bound;
-    Vector<double> free;
-    double price = 0;
-  };
+  /// Centred when the Newton decrement squared, in units of mu, is below this.
+  static constexpr double kCentred = 1e-2;
+  /// Multipliers stay within this factor of their value at the centre.
+  static constexpr double kSpread = 100;
+
+  [[nodiscard]] Eigen::ArrayXXd central_bound() const {
+    return (problem_.allowed > 0).select(mu_ / p_.array(), 0.0);
+  }
+
+  /// The multipliers' own Newton step, as far as they stay positive.
+  void move_multipliers(const Matrix<double>& d, double use) {
+    const Eigen::ArrayXXd change =
+        (problem_.allowed > 0).select(mu_ / p_.array() - bound_ * (1 + d.array() / p_.array()), 0.0);
+    const double price_change = problem_.budget_matters ? mu_ / slack_ - price_ + price_ / slack_ * use : 0;
+    double length = 1;
+    for (Index i = 0; i < change.size(); ++i)
+      if (change(i) < 0) length = std::min(length, -0.99 * bound_(i) / change(i));
+    if (price_change < 0) length = std::min(length, -0.99 * price_ / price_change);
+    bound_ += length * change;
+    price_ += length * price_change;
+  }
+
+  void keep_multipliers_central() {
+    const Eigen::ArrayXXd central = central_bound();
+    bound_ = bound_.max(central / kSpread).min(central * kSpread);
+    price_ = std::clamp(price_, mu_ / slack_ / kSpread, mu_ / slack_ * kSpread);
+  }
 
   static double inner(const Matrix<double>& a, const Matrix<double>& b) { return a.cwiseProduct(b).sum(); }
 
-  [[nodiscard]] bool positive(const Matrix<double>& p) const {
-    return (problem_.allowed == 0 || p.array() > 0).all();
+  [[nodiscard]] double slack_of(const Matrix<double>& p) const {
+    return problem_.budget_matters ? 1 - inner(problem_.cost, p) : 1;
   }
 
-  /// Removes the rounding error of the sums.
-  static void normalise(Matrix<double>& p) {
-    for (Index w = 0; w < p.rows(); ++w) p.row(w) /= p.row(w).sum();
+  [[nodiscard]] double merit(const Matrix<double>& p, double slack) const {
+    double logs = problem_.budget_matters ? std::log(slack) : 0;
+    for (Index i = 0; i < p.size(); ++i)
+      if (problem_.allowed(i) > 0) logs += std::log(p(i));
+    return mutual_information(problem_.wx.transpose() * p) - mu_ * logs;
   }
 
-  void limit(double& length, const Matrix<double>& value, const Matrix<double>& change) const {
-    for (Index i = 0; i < value.size(); ++i)
-      if (problem_.allowed(i) > 0 && change(i) < 0) length = std::min(length, -value(i) / change(i));
-  }
-
-  [[nodiscard]] Residual residual(const Matrix<double>& p, const Matrix<double>& gradient,
-                                  const Matrix<double>& bound, double price, const Vector<double>& free,
-                                  double slack) const {
-    Residual r;
-    r.dual = gradient + price * problem_.cost - bound;
-    r.dual.colwise() -= free;
-    r.dual.array() *= problem_.allowed;
-    r.centre = ((bound.array() * p.array() - mu_) * problem_.allowed).matrix();
-    if (problem_.budget_matters) r.budget_centre = price * slack - mu_;
-    return r;
-  }
-
-  /// Solves, for the directions,
-  ///     H dP + D dprice - dbound - dfree = -dual,          sum_z dP = 0,
-  ///     bound dP + P dbound = -centre,                     -price <D, dP> + slack dprice = -budget_centre.
-  Direction newton(const Residual& r) const {
+  /// The direction dP with  K dP + D t - 1 u = -slope,  sum_z dP = 0,  t = (price/slack) <D, dP>,
+  /// K = H + bound/P, u and t free.
+  [[nodiscard]] Matrix<double> newton(const Matrix<double>& slope) const {
     const Index nw = p_.rows();
     const Index nz = p_.cols();
     const Matrix<double> q = problem_.wx.transpose() * p_;
-    const Matrix<double> right =
-        -r.dual - ((problem_.allowed > 0).select(r.centre.array() / p_.array(), 0.0)).matrix();
-
-    // The unknowns (dfree, dprice) meet dP through B = [1 | -D]: dP = K^-1 (right + B u).
+    // (u, t) meet dP through B = [1 | -D]: dP = K^-1 (B (u,t) - slope).
     Matrix<double> schur = Matrix<double>::Zero(nw + 1, nw + 1);
     Vector<double> schur_right = Vector<double>::Zero(nw + 1);
     std::vector<Matrix<double>> inverse_b(static_cast<std::size_t>(nz));  // K^-1 B, a block per z
-    Matrix<double> inverse_right(nw, nz);                                 // K^-1 right
+    Matrix<double> direction(nw, nz);                                     // K^-1 (-slope), then dP
     for (Index z = 0; z < nz; ++z) {
       const Vector<double> scale =
-          ((problem_.allowed.col(z) > 0).select((p_.col(z).array() / bound_.col(z)).sqrt(), 0.0)).matrix();
-      const double pz = q.col(z).sum();
+          (problem_.allowed.col(z) > 0).select((p_.col(z).array() / bound_.col(z)).sqrt(), 0.0);
       Matrix<double> b = Matrix<double>::Zero(nw, nw + 1);
       b.leftCols(nw).diagonal() = scale;
       b.col(nw) = -scale.cwiseProduct(problem_.cost.col(z));
-      if (pz > 0) {
-        // H = A (diag(1/q) - 1 1^T/q(z)) A^T = F F^T with F = A (diag(1/q) - 1 1^T/q(z))^1/2; in this form,
-        // as A C with C = diag(q^-1/2) (1 - r r^T), r = sqrt(q/q(z)) a unit vector, it is positive
-        // semidefinite exactly.
+      const Vector<double> right = -scale.cwiseProduct(slope.col(z));
+      Matrix<double>& solved_b = inverse_b[static_cast<std::size_t>(z)];
+      solved_b = b;
+      direction.col(z) = right;
+      if (const double pz = q.col(z).sum(); pz > 0) {
+        // H = A C C^T A^T with C = diag(q^-1/2) (1 - r r^T), r = sqrt(q/q(z)) a unit vector: semidefinite
+        // exactly.
         const Vector<double> root = q.col(z).cwiseSqrt();
         const Vector<double> unit = root / std::sqrt(pz);
-        Matrix<double> c = (-unit * unit.transpose());
+        Matrix<double> c = -unit * unit.transpose();
         c.diagonal().array() += 1;
-        c = root.cwiseInverse().asDiagonal() * c;
-        const Matrix<double> f = scale.asDiagonal() * (problem_.wx * c);
+        // q(x,z) = 0 only where no w with this x may release z; A then has nothing there either.
+        const Vector<double> inverse_root = (root.array() > 0).select(root.cwiseInverse(), 0.0);
+        const Matrix<double> f = scale.asDiagonal() * (problem_.wx * (inverse_root.asDiagonal() * c));
         // (1 + F F^T)^-1 = 1 - F (1 + F^T F)^-1 F^T: a system of |X| instead of |W|.
         Matrix<double> small = f.transpose() * f;
         small.diagonal().array() += 1;
         const Eigen::LLT<Matrix<double>> factor(small);
-        const Vector<double> scaled_right = scale.cwiseProduct(right.col(z));
-        inverse_b[static_cast<std::size_t>(z)] = b - f * factor.solve(f.transpose() * b);
-        inverse_right.col(z) = scaled_right - f * factor.solve(f.transpose() * scaled_right);
-      } else {
-        inverse_b[static_cast<std::size_t>(z)] = b;
-        inverse_right.col(z) = scale.cwiseProduct(right.col(z));
+        solved_b.noalias() -= f * factor.solve(f.transpose() * b);
+        direction.col(z) -= f * factor.solve(f.transpose() * right);
       }
-      schur.noalias() += b.transpose() * inverse_b[static_cast<std::size_t>(z)];
-      schur_right.noalias() -= b.transpose() * inverse_right.col(z);
-      inverse_b[static_cast<std::size_t>(z)] = scale.asDiagonal() * inverse_b[static_cast<std::size_t>(z)];
-      inverse_right.col(z) = scale.cwiseProduct(inverse_right.col(z));
+      schur.noalias() += b.transpose() * solved_b;
+      schur_right.noalias() -= b.transpose() * direction.col(z);
+      solved_b = scale.asDiagonal() * solved_b;
+      direction.col(z) = scale.cwiseProduct(direction.col(z));
     }
-    // Last row: <D, dP> - (slack/price) dprice = budget_centre/price.
     if (problem_.budget_matters) {
       schur(nw, nw) += slack_ / price_;
-      schur_right[nw] -= r.budget_centre / price_;
     } else {
       schur.row(nw).setZero();
       schur.col(nw).setZero();
@@ -251,24 +250,16 @@ class InteriorPoint {
     // The Schur complement inherits the wild scales of P; equilibrate before factoring.
     const Vector<double> balance = schur.diagonal().cwiseSqrt().cwiseInverse();
     const Eigen::LDLT<Matrix<double>> factor(balance.asDiagonal() * schur * balance.asDiagonal());
-    const Vector<double> u = balance.cwiseProduct(factor.solve(balance.cwiseProduct(schur_right)));
-
-    Direction d;
-    d.free = u.head(nw);
-    d.price = u[nw];
-    d.p = inverse_right;
-    for (Index z = 0; z < nz; ++z) d.p.col(z) += inverse_b[static_cast<std::size_t>(z)] * u;
-    d.bound = ((problem_.allowed > 0).select((-r.centre.array() - bound_ * d.p.array()) / p_.array(), 0.0))
-                  .matrix();
-    return d;
+    const Vector<double> multipliers = balance.cwiseProduct(factor.solve(balance.cwiseProduct(schur_right)));
+    for (Index z = 0; z < nz; ++z) direction.col(z) += inverse_b[static_cast<std::size_t>(z)] * multipliers;
+    return direction;
   }
 
   const Reduced& problem_;
   Matrix<double> p_;
-  Eigen::ArrayXXd bound_;
-  Vector<double> free_;
   Matrix<double> gradient_;
-  double price_ = 0;
+  Eigen::ArrayXXd bound_;  // multipliers of P >= 0
+  double price_ = 0;       // multiplier of the budget
   double slack_ = 1;
   double mu_ = 0;
   double cells_ = 0;
@@ -322,33 +313,32 @@ ConvexSolution solve_convex(const FiniteLaw& law, const MatrixRef<double>& disto
   Reduced problem;
   problem.wx = law.wx(possible, present);
   problem.cost = law.wy(possible, Eigen::all) * distortion;
-  problem.budget = budget;
+  problem.cost.colwise() -= problem.cost.rowwise().minCoeff().eval();
   const Index nw = problem.wx.rows();
   const Index nz = distortion.cols();
-  const Vector<double> cheapest = problem.cost.rowwise().minCoeff();
   problem.allowed = Eigen::ArrayXXd::Ones(nw, nz);
-  if (budget <= least + rounding) {
-    // Nothing to spare: only the cheapest releases of each w are within the budget, and any mixture of them
-    // is.
-    problem.allowed = (problem.cost.array() <= cheapest.replicate(1, nz).array() + rounding).cast<double>();
-    problem.budget_matters = false;
-  }
+  const double spare = budget - least;
+  problem.budget_matters = spare > rounding;
+  if (problem.budget_matters)
+    problem.cost /= spare;
+  else
+    // Only the cheapest releases of each w are within the budget, and any mixture of them is.
+    problem.allowed = (problem.cost.array() <= rounding).cast<double>();
 
   // A strictly feasible start: between the cheapest mechanism and the uniform one, using half of the spare
   // budget.
-  Matrix<double> uniform = problem.allowed.matrix();
-  for (Index w = 0; w < nw; ++w) uniform.row(w) /= uniform.row(w).sum();
-  Matrix<double> start = uniform;
+  const auto normalised = [](Matrix<double> mechanism) {
+    for (Index w = 0; w < mechanism.rows(); ++w) mechanism.row(w) /= mechanism.row(w).sum();
+    return mechanism;
+  };
+  Matrix<double> start = normalised(problem.allowed.matrix());
   if (problem.budget_matters) {
-    Matrix<double> cheap =
-        (problem.cost.array() <= cheapest.replicate(1, nz).array()).cast<double>().matrix();
-    for (Index w = 0; w < nw; ++w) cheap.row(w) /= cheap.row(w).sum();
-    const double excess = problem.cost.cwiseProduct(uniform).sum() - least;
-    const double mix = excess > 0 ? std::min(1.0, 0.5 * (budget - least) / excess) : 1.0;
-    start = (1 - mix) * cheap + mix * uniform;
+    const Matrix<double> cheap = normalised((problem.cost.array() <= 0).cast<double>().matrix());
+    const double mix = std::min(1.0, 0.5 / problem.cost.cwiseProduct(start).sum());
+    start = (1 - mix) * cheap + mix * start;
   }
 
-  InteriorPoint solver(problem, start);
+  Barrier solver(problem, start);
   ConvexSolution best;
   best.leakage = kInfinity;
   Matrix<double> best_mechanism = start;
@@ -361,14 +351,19 @@ ConvexSolution solve_convex(const FiniteLaw& law, const MatrixRef<double>& disto
     const auto [bound, price] = dual_bound(problem, solver.gradient(), solver.price());
     if (bound > best.lower_bound) {
       best.lower_bound = bound;
-      best.multiplier = price;
+      best.multiplier = problem.budget_matters ? price / spare : 0;
     }
   };
   record();
-  while (best.gap() > options.gap && best.iterations < options.iterations && solver.step()) {
+  while (best.gap() > options.gap && best.iterations < options.iterations) {
+    const Barrier::Step step = solver.step();
     ++best.iterations;
+    if (step == Barrier::Step::kTaken) continue;
     record();
+    if (solver.promised_gap() < kLeastPromise) break;
+    solver.tighten();
   }
+  record();
 
   const Vector<double> mass = problem.wx.rowwise().sum();
   best.mechanism = Vector<double>::Ones(law.wx.rows()) * (mass.transpose() * best_mechanism);

@@ -2,7 +2,7 @@
 
 // The conventional approach: with the law known (or estimated from samples, see plug_in_pair) the problem
 //     minimise I(X;Z) over P(z|w)  subject to  E d(Y,Z) <= budget
-// is convex and is solved exactly, here by a primal-dual interior-point method. The answer carries a
+// is convex and is solved exactly, here by a barrier method. The answer carries a
 // certificate. As a function of P(x,z), I is convex and homogeneous of degree 1, so it lies above its tangent
 // at any point q:
 //     I(P') >= sum_{w,z} g(w,z) P'(z|w),   g(w,z) = sum_x P(w,x) log( q(x,z) / (P(x) q(z)) ).
