@@ -1,0 +1,7 @@
+#pragma once
+
+namespace ppan {
+
+std::string greeting();
+
+}  // namespace ppan
