@@ -32,21 +32,21 @@ class Theory(CommandTest):
     def test_csv_is_exactly_this(self):
         # I = 1/2 log 1/(1 - rho^2 + rho^2 d) at rho = 1/2: 1/2 log 4/3, 1/2 log 8/7, 0.
         self.assertEqual(self.succeed("theory", "gaussian-scalar", "--rho", "0.5", "--points", "3"),
-                         "distortion,leakage_nats\n0,0.14384103622589045\n0.5,0.06676569631226131\n1,0\n")
+                         "distortion,leakage_nats\n0,0.143841036226\n0.5,0.0667656963123\n1,0\n")
 
     def test_bits_are_nats_over_log_two(self):
         nats = self.rows("gaussian-scalar", "--points", "5")
         bits = self.rows("gaussian-scalar", "--points", "5", "--unit", "bits")
         for (x, a), (same_x, b) in zip(nats, bits):
             self.assertEqual(x, same_x)
-            self.assertAlmostEqual(a / math.log(2), b, places=12)
+            self.assertAlmostEqual(a / math.log(2), b, places=10)
         self.assertTrue(self.succeed("theory", "gaussian-scalar", "--unit", "bits").startswith("distortion,leakage_bits\n"))
 
     def test_a_bottleneck_converts_both_columns(self):
         arguments = ("bottleneck-binary", "--p", "0.1", "--points", "4")
         for (a, b), (c, d) in zip(self.rows(*arguments), self.rows(*arguments, "--unit", "bits")):
-            self.assertAlmostEqual(a / math.log(2), c, places=12)
-            self.assertAlmostEqual(b / math.log(2), d, places=12)
+            self.assertAlmostEqual(a / math.log(2), c, places=10)
+            self.assertAlmostEqual(b / math.log(2), d, places=10)
 
     def test_json_says_what_was_computed(self):
         document = json.loads(self.succeed("theory", "symmetric-pair", "--m", "4", "--observation", "full-data",
@@ -67,7 +67,7 @@ class Theory(CommandTest):
 
     def test_range_and_places(self):
         self.assertEqual([x for x, _ in self.rows("gaussian-scalar", "--from", "0.2", "--to", "0.4", "--points", "3")],
-                         [0.2, 0.30000000000000004, 0.4])
+                         [0.2, 0.3, 0.4])
         self.assertEqual([x for x, _ in self.rows("gaussian-scalar", "--at", "0.7,0.1")], [0.7, 0.1])
 
     def test_negative_and_listed_values(self):
