@@ -4,7 +4,6 @@
 // colours that survive colour blindness (Okabe and Ito, "Color Universal Design", 2008) and, since every
 // series also has a marker and a dash of its own, grey printing. Light and dark follow the reader's setting.
 
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@ enum class SeriesKind {
   kLine,
   kMarkers,
   kLineAndMarkers,
+  kDots,   ///< A cloud: small see-through dots, for thousands of points.
   kBand,   ///< The area between interval.low and interval.high of its points.
   kSteps,  ///< Histogram outline: each point is the left end of a bin, the last one the right end of the last
            ///< bin.
@@ -45,7 +45,11 @@ enum class SeriesRole {
 struct FigurePoint {
   double x = 0;
   double y = 0;
-  std::optional<Interval> interval;  ///< Of y; drawn as a whisker (kBand: the band itself).
+  std::optional<Interval> interval{};  ///< Of y; drawn as a whisker (kBand: the band itself).
+  /// For pages with a script: the point gets a target for pointer and keyboard with data-key `key`, announced
+  /// as `label`. No target without a key.
+  std::string key{};
+  std::string label{};
 };
 
 struct FigureSeries {
@@ -56,10 +60,11 @@ struct FigureSeries {
 };
 
 struct FigureAxis {
-  std::string label;                    ///< With its unit, for example "leakage I(X;Z) [nats]".
-  bool logarithmic = false;             ///< Values that are not positive are left out.
-  std::optional<double> low;            ///< Default: the data, and 0 when it is near.
-  std::optional<double> high;           ///< Default: the data.
+  std::string label;           ///< With its unit, for example "leakage I(X;Z) [nats]".
+  bool logarithmic = false;    ///< Values that are not positive are left out.
+  std::optional<double> low;   ///< Default: the data, and 0 when it is near.
+  std::optional<double> high;  ///< Default: the data.
+  bool tight = false;          ///< Exactly the data: no margin, no 0. Histograms are always tight in x.
   std::vector<std::string> categories;  ///< For kBars: names instead of numbers.
 };
 
@@ -73,8 +78,13 @@ struct Figure {
   std::string note;  ///< Small print under the drawing: how numbers were found.
 };
 
-/// A whole SVG document. Every text is escaped. Throws Error(kUsage) when a size is not positive.
-std::string to_svg(const Figure& figure);
+/// Where the drawing goes: a file of its own, or a page that has figure_style() in its own style sheet.
+enum class SvgUse { kDocument, kInline };
+
+/// Every text is escaped. Throws Error(kUsage) when a size is not positive.
+std::string to_svg(const Figure& figure, SvgUse use = SvgUse::kDocument);
+/// The style sheet that drawings share.
+std::string figure_style();
 
 /// Several drawings in rows of `columns`, with one legend for all.
 struct FigureGrid {
@@ -83,7 +93,7 @@ struct FigureGrid {
   int columns = 3;             ///< At least 1.
   std::string note;
 };
-std::string to_svg(const FigureGrid& grid);
+std::string to_svg(const FigureGrid& grid, SvgUse use = SvgUse::kDocument);
 
 /// One panel of the scatter experiment: the cloud of (y, x) and that of (y, z), each with its least-squares
 /// line.

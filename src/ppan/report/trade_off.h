@@ -18,7 +18,8 @@ SeriesRole series_role(const std::string& series, const CurveTable& table);
 /// "lower bound" and the like for the leakages of the whole curve, when all agree; otherwise empty.
 std::string common_kind(const CurveTable& table);
 
-/// The summary gives title and axis labels; an empty one gives plain ones.
+/// The summary gives title and axis labels; an empty one gives plain ones. The key of a point is the number
+/// of its row in the table, from 0.
 Figure trade_off_figure(const CurveTable& table, const RunSummary& summary);
 
 }  // namespace ppan

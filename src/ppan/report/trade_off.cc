@@ -1,0 +1,177 @@
+#include "ppan/report/trade_off.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "ppan/report/text.h"
+
+namespace ppan {
+namespace {
+
+struct KnownSeries {
+  std::string_view name;
+  std::string_view title;
+};
+
+constexpr std::array kKnown{
+    KnownSeries{"ppan/useful-only", "learned, useful data only"},
+    KnownSeries{"ppan/full-data", "learned, full data"},
+    KnownSeries{"ppan/rate-distortion", "learned, rate\u2013distortion"},
+    KnownSeries{"ppan/table", "learned"},
+    KnownSeries{"ppan/images", "learned"},
+    KnownSeries{"ppan/hull", "learned, completed to its convex hull"},
+    KnownSeries{"conventional/useful-only", "conventional, useful data only"},
+    KnownSeries{"conventional/full-data", "conventional, full data"},
+    KnownSeries{"reference/unchanged", "released unchanged"},
+    KnownSeries{"reference/dropped", "columns dropped"},
+    KnownSeries{"reference/noise", "independent noise"},
+    KnownSeries{"reference/time-sharing", "time-sharing (unchanged or constant)"},
+};
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+// Position of `series` among the names of the table with the same beginning ("ppan/hull" not counted).
+int rank_among(const std::string& series, const CurveTable& table, std::string_view prefix) {
+  int rank = 0;
+  for (const std::string& name : series_of(table)) {
+    if (name == series) return rank;
+    if (starts_with(name, prefix) && name != "ppan/hull") ++rank;
+  }
+  return rank;
+}
+
+std::string axis_label(std::string_view name, std::string_view unit) {
+  std::string label(name);
+  if (!unit.empty()) label.append(" [").append(unit).append("]");
+  return label;
+}
+
+std::string leakage_label(const CurveTable& table) {
+  const std::string kind = common_kind(table);
+  return kind.empty() ? "leakage I(X;Z) [nats]" : "leakage I(X;Z), " + kind + " [nats]";
+}
+
+std::string observation_of(const std::string& series) {
+  const std::size_t slash = series.find('/');
+  return slash == std::string::npos ? series : series.substr(slash + 1);
+}
+
+std::string observation_title(const std::string& observation) {
+  if (observation == "useful-only") return "useful data only";
+  if (observation == "full-data") return "full data";
+  return observation;
+}
+
+// The optimum of one observation at every distortion for which it is known, left to right.
+std::vector<FigurePoint> optimum_of(const CurveTable& table, const std::string& observation) {
+  std::map<double, double> by_distortion;
+  for (const CurveRow& row : table.rows) {
+    if (observation_of(row.series) == observation && row.distortion && row.optimum) {
+      by_distortion.emplace(*row.distortion, *row.optimum);
+    }
+  }
+  std::vector<FigurePoint> points;
+  for (const auto& [x, y] : by_distortion) points.push_back({.x = x, .y = y});
+  return points;
+}
+
+std::string point_label(const CurveRow& row, int number) {
+  return series_title(row.series) + ", point " + std::to_string(number) + ": distortion " +
+         show_number(*row.distortion, 4) + ", leakage " + show_number(*row.leakage, 4) + " nats";
+}
+
+}  // namespace
+
+std::string series_title(const std::string& series) {
+  for (const KnownSeries& known : kKnown) {
+    if (known.name == series) return std::string(known.title);
+  }
+  return series;
+}
+
+SeriesRole series_role(const std::string& series, const CurveTable& table) {
+  if (series == "ppan/hull") return SeriesRole::kOptimum2;
+  if (starts_with(series, "conventional/")) {
+    return rank_among(series, table, "conventional/") == 0 ? SeriesRole::kConventional
+                                                           : SeriesRole::kConventional2;
+  }
+  if (starts_with(series, "reference/")) {
+    constexpr std::array kReferences{SeriesRole::kReference, SeriesRole::kReference2, SeriesRole::kReference3,
+                                     SeriesRole::kConventional};
+    return kReferences[static_cast<std::size_t>(rank_among(series, table, "reference/")) %
+                       kReferences.size()];
+  }
+  constexpr std::array kLearned{SeriesRole::kLearned, SeriesRole::kLearned2, SeriesRole::kLearned3};
+  const std::size_t slash = series.find('/');
+  const std::string prefix = slash == std::string::npos ? std::string() : series.substr(0, slash + 1);
+  return kLearned[static_cast<std::size_t>(rank_among(series, table, prefix)) % kLearned.size()];
+}
+
+std::string common_kind(const CurveTable& table) {
+  std::set<std::string_view> kinds;
+  for (const CurveRow& row : table.rows) {
+    if (row.leakage) kinds.insert(row.text(curve_column::kLeakageKind));
+  }
+  return kinds.size() == 1 ? std::string(*kinds.begin()) : std::string();
+}
+
+Figure trade_off_figure(const CurveTable& table, const RunSummary& summary) {
+  Figure figure;
+  figure.title = summary.name.empty() ? "Trade-off" : summary.name + ": trade-off of distortion and leakage";
+  figure.x.label = axis_label(summary.distortion_name.empty() ? "distortion" : summary.distortion_name,
+                              summary.distortion_unit);
+  figure.y.label = leakage_label(table);
+  const std::vector<int> numbers = point_numbers(table);
+  const std::vector<std::string> names = series_of(table);
+
+  // Optima and beliefs first, so that the measured points lie on top of them.
+  std::set<std::string> seen;
+  int optima = 0;
+  for (const std::string& name : names) {
+    const std::string observation = observation_of(name);
+    if (!seen.insert(observation).second) continue;
+    auto points = optimum_of(table, observation);
+    if (points.empty()) continue;
+    figure.series.push_back({.name = "optimum, " + observation_title(observation),
+                             .kind = SeriesKind::kLine,
+                             .role = optima++ % 2 == 0 ? SeriesRole::kOptimum : SeriesRole::kOptimum2,
+                             .points = std::move(points)});
+  }
+  if (optima == 1) figure.series.front().name = "optimum";
+
+  FigureSeries belief{.name = "training adversary\u2019s own belief (not evidence)",
+                      .kind = SeriesKind::kMarkers,
+                      .role = SeriesRole::kBelief};
+  for (const CurveRow& row : table.rows) {
+    const auto believed = row.number(curve_column::kTrainingBelief);
+    if (row.distortion && believed) belief.points.push_back({.x = *row.distortion, .y = *believed});
+  }
+  if (!belief.points.empty()) figure.series.push_back(std::move(belief));
+
+  for (const std::string& name : names) {
+    FigureSeries series{
+        .name = series_title(name), .kind = SeriesKind::kLineAndMarkers, .role = series_role(name, table)};
+    if (name == "ppan/hull" || name == "reference/time-sharing") series.kind = SeriesKind::kLine;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const CurveRow& row = table.rows[i];
+      if (row.series != name || !row.distortion || !row.leakage) continue;
+      const Estimate estimate = *row.leakage_estimate();
+      series.points.push_back({.x = *row.distortion,
+                               .y = *row.leakage,
+                               .interval = estimate.interval95,
+                               .key = std::to_string(i),
+                               .label = point_label(row, numbers[i])});
+    }
+    std::stable_sort(series.points.begin(), series.points.end(),
+                     [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+    if (!series.points.empty()) figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+}  // namespace ppan
