@@ -1,0 +1,117 @@
+#pragma once
+
+// Rows in and out of the encoded form, chunk by chunk. Nothing is allocated for a cell; buffers are reused.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ppan/core/matrix.h"
+#include "ppan/encode/encoding.h"
+#include "ppan/read/csv.h"
+#include "ppan/read/job.h"
+#include "ppan/read/table.h"
+
+namespace ppan {
+
+/// Encoded values of one column. Numbers: `value` is v, and `code` 1 where it is missing (v is 0 there), else
+/// 0. Categories: `code` is the level, and `value` is empty.
+struct EncodedColumn {
+  std::vector<double> value{};
+  Symbols code{};
+};
+
+/// Why a cell could not be encoded.
+struct CellFault {
+  std::int64_t row = 0;     ///< In the chunk or table.
+  std::int64_t line = 0;    ///< In the file; 0 when encoded from a Table.
+  std::int32_t column = 0;  ///< Of the encoding.
+  std::string what{};       ///< `"hello" is not a number`.
+};
+
+struct EncodedRows {
+  std::vector<std::int32_t> which{};     ///< Columns of the encoding, and ...
+  std::vector<EncodedColumn> columns{};  ///< ... their values.
+  std::int64_t rows = 0;
+  std::vector<CellFault> faults{};  ///< Empty under UnknownRow::kNearest.
+  std::vector<std::uint8_t> bad{};  ///< 1 for each row with a fault. Its values are as under kNearest.
+  std::int64_t replaced = 0;        ///< Cells that were replaced under kNearest.
+
+  /// Position in `columns` of column `column` of the encoding. Throws Error(kInternal) if it is not there.
+  [[nodiscard]] std::size_t position_of(std::int32_t column) const;
+};
+
+/// Which column of a file holds column `column` of the encoding.
+struct ColumnSource {
+  std::int32_t column = 0;
+  std::size_t source = 0;
+};
+
+/// Finds `names` among the columns of a file, whatever their order. Throws one Error(kBadInput) that lists
+/// every name that is not there, with suggestions.
+std::vector<ColumnSource> bind_columns(const Encoding& encoding, std::span<const std::string> names,
+                                       const CsvReader& reader);
+
+/// An Encoding made ready for use. Safe to share between threads.
+class Encoder {
+ public:
+  explicit Encoder(Encoding encoding, char decimal = '.');
+  [[nodiscard]] const Encoding& encoding() const { return encoding_; }
+
+  /// Cells to values. A cell cannot be encoded when it is not a number where one belongs, is an unknown level
+  /// of a column without a grouped level, or is missing where training saw nothing missing. Under kNearest it
+  /// takes the most frequent level, or v = 0; otherwise it is listed in `out.faults`.
+  void encode(const CsvChunk& chunk, std::span<const ColumnSource> columns, UnknownRow policy,
+              EncodedRows& out) const;
+  /// The same for columns of a table in memory.
+  void encode(const Table& table, std::span<const std::int32_t> columns, UnknownRow policy,
+              EncodedRows& out) const;
+
+  /// Code of a level; the grouped level for an unknown one, if there is a grouped level; otherwise -1.
+  [[nodiscard]] std::int32_t code_of(std::int32_t column, std::string_view level) const;
+  /// Appends the cell as text, without quotes.
+  void append_cell(std::int32_t column, double value, std::int32_t code, std::string& out) const;
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  using LevelCodes = std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>>;
+  Encoding encoding_;
+  std::vector<LevelCodes> codes_;  // for each column; empty for numbers
+  char decimal_;
+};
+
+/// The first fault by row as an Error(kBadInput) naming file, line, column, value and remedy.
+[[nodiscard]] Error first_fault(const EncodedRows& rows, const Encoding& encoding,
+                                std::string_view source_name);
+
+/// Where a released cell comes from.
+struct ReleasedColumn {
+  std::string name{};
+  bool kept = false;        ///< Copied from the input row; otherwise decoded.
+  std::int32_t column = 0;  ///< Decoded: column of the encoding.
+  std::size_t source = 0;   ///< Kept: column of the input file.
+};
+
+/// Writes released rows as delimited text.
+class RowWriter {
+ public:
+  RowWriter(const Encoder& encoder, std::vector<ReleasedColumn> columns, char delimiter);
+  void append_header(std::string& out) const;
+  /// Rows of `rows` in order, bad ones left out. `chunk` holds the input rows, for the kept columns.
+  void append_rows(const EncodedRows& rows, const CsvChunk& chunk, std::string& out) const;
+
+ private:
+  const Encoder* encoder_;
+  std::vector<ReleasedColumn> columns_;
+  std::vector<std::vector<std::string>> fields_;  // levels of each decoded category, quoted as need be
+  std::vector<std::string> missing_;              // missing text of each decoded number, quoted as need be
+  char delimiter_;
+};
+
+}  // namespace ppan

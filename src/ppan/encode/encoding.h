@@ -1,0 +1,97 @@
+#pragma once
+
+// How cells become numbers and back. An Encoding is a plain value, fitted once on the training table and
+// stored in the model; without a mechanism in between, decoding what was encoded gives the table back, except
+// that grouped levels stay grouped.
+//
+// Numbers.  v = (g(x) - mean) / scale, with g the identity, or for heavy tails the normal score of the rank:
+//     g(x) = Phi^-1((values below x + half the values equal to x) / values),
+// at up to 321 knots taken from the data (every different value if there are no more than that), linear in
+// between. Ranks are used when the column says so, or by default when |skewness| > 2 or a value lies more
+// than 8 standard deviations from the mean. Back: the inverse, clamped to the range seen, on the grid of
+// decimals seen (whole numbers for integers; 12 significant digits where there is no grid). A column with
+// missing values has a second output, 1 where the value is missing; v is then 0.
+//
+// Categories.  Codes 0..levels-1, most frequent first. Levels that too few rows have (fewer than
+// `min_level_rows` and fewer than 0.5 % of the rows), and those beyond `max_levels`, form one grouped level,
+// unless that would be a single level or rarity alone would group more than half of the rows. Missing is a
+// level of its own. The grouped and the missing level count towards `max_levels` and come last.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/core/problem.h"
+#include "ppan/read/job.h"
+#include "ppan/read/table.h"
+
+namespace ppan {
+
+struct EncodingOptions {
+  std::int64_t max_levels = 64;        ///< Of a category, grouped and missing level included. 2 to 4096.
+  std::int64_t min_level_rows = 5;     ///< At least 1.
+  std::string other = "other";         ///< Text of the grouped level. A level of this name joins it.
+  std::vector<std::string> missing{};  ///< Markers of "no value" for every column.
+  [[nodiscard]] Problems check() const;
+};
+EncodingOptions encoding_options(const JobFile& job);
+
+struct ColumnEncoding {
+  std::string name{};
+  ColumnType type = ColumnType::kCategory;  ///< Integer, real or category.
+  double weight = 1;                        ///< Importance in the distortion.
+  std::vector<std::string> missing{};       ///< Markers of "no value".
+  std::string missing_text{};               ///< How a missing value is written.
+
+  // Numbers.
+  bool may_be_missing = false;  ///< There is a second output that tells so.
+  std::vector<double> knot{};   ///< Ranks: increasing values, and ...
+  std::vector<double> score{};  ///< ... their increasing scores. Both empty: g is the identity.
+  double mean = 0;              ///< Of g over the training rows.
+  double scale = 1;             ///< Standard deviation of g over the training rows; 1 if that is 0.
+  double least = 0;             ///< Range of the training rows.
+  double most = 0;
+  NumberFormat format{};
+
+  // Categories.
+  std::vector<std::string> levels{};          ///< Text of each level.
+  std::vector<double> share{};                ///< Share of the training rows with each level.
+  std::optional<std::int32_t> other_level{};  ///< The grouped level.
+  std::optional<std::int32_t> missing_level{};
+
+  [[nodiscard]] bool numeric() const { return is_numeric(type); }
+  /// Columns of an encoded matrix: 1 or 2 for numbers, one for each level of a category.
+  [[nodiscard]] std::int32_t width() const;
+
+  /// v of x; x outside the range is clamped to it.
+  [[nodiscard]] double encode(double x) const;
+  /// x of v, clamped and on the grid. A v that is not finite gives the mean.
+  [[nodiscard]] double decode(double v) const;
+
+  [[nodiscard]] Problems check() const;
+  friend bool operator==(const ColumnEncoding&, const ColumnEncoding&) = default;
+};
+
+struct Encoding {
+  std::vector<ColumnEncoding> columns{};
+
+  /// Number of a column. Throws Error(kInternal) for a name that is not there.
+  [[nodiscard]] std::int32_t index_of(std::string_view name) const;
+  [[nodiscard]] std::vector<std::int32_t> indices_of(std::span<const std::string> names) const;
+  [[nodiscard]] Problems check() const;
+  friend bool operator==(const Encoding&, const Encoding&) = default;
+};
+
+/// Fits the columns of `specs`, which are neither identifiers nor absent from `table`. Throws
+/// Error(kBadInput) for a table without rows or a numeric column without numbers.
+Encoding fit_encoding(const Table& table, std::span<const ColumnSpec> specs, const EncodingOptions& options);
+
+nlohmann::json to_json(const Encoding& encoding);
+/// Throws Error(kBadInput) unless `json` is what to_json writes, every check() passed.
+Encoding encoding_from_json(const nlohmann::json& json);
+
+}  // namespace ppan
