@@ -1,0 +1,125 @@
+#include "ppan/game/budget.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/gradient_check.h"
+
+namespace ppan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Vector<double> distortions() {
+  Vector<double> d(4);
+  d << 0.1, 0.9, 2.0, 0.4;  // mean 0.85
+  return d;
+}
+
+TEST(Budget, PenaltiesByHand) {
+  const Vector<double> d = distortions();
+  Vector<double> slope;
+  EXPECT_NEAR(Budget<double>({.form = BudgetForm::kWeighted, .weight = 3}).evaluate(d, slope), 3 * 0.85,
+              1e-14);
+  const Budget<double> record({.form = BudgetForm::kRecord, .limit = 0.5, .weight = 3});
+  EXPECT_NEAR(record.evaluate(d, slope), 3 * (0.16 + 2.25) / 4, 1e-14);
+  EXPECT_EQ(slope[0], 0);
+  EXPECT_EQ(slope[3], 0);
+  EXPECT_NEAR(slope[2], 2 * 3 * 1.5 / 4, 1e-14);
+  const Budget<double> expected({.form = BudgetForm::kExpected, .limit = 0.5, .weight = 3});
+  EXPECT_NEAR(expected.evaluate(d, slope), 3 * 0.35 * 0.35, 1e-14);
+  const Budget<double> slack({.form = BudgetForm::kExpected, .limit = 0.9, .weight = 3});
+  EXPECT_EQ(slack.evaluate(d, slope), 0);
+  EXPECT_EQ(slope, Vector<double>::Zero(4));
+}
+
+TEST(Budget, DualPenaltyByHand) {
+  const Vector<double> d = distortions();
+  Vector<double> slope;
+  Budget<double> budget({.form = BudgetForm::kDual, .limit = 0.5, .weight = 2, .dual_rate = 0.1});
+  // Multiplier 0, mean above the limit by 0.35: force 0.7, penalty 0.49 / 4.
+  EXPECT_NEAR(budget.evaluate(d, slope), 0.49 / 4, 1e-14);
+  EXPECT_NEAR(slope[0], 0.7 / 4, 1e-14);
+  budget.update(2.5);
+  EXPECT_NEAR(budget.multiplier(), 0.2, 1e-14);
+  // Force 0.9, penalty (0.81 - 0.04) / 4.
+  EXPECT_NEAR(budget.evaluate(d, slope), 0.77 / 4, 1e-14);
+  EXPECT_NEAR(slope[3], 0.9 / 4, 1e-14);
+  budget.update(0.25);
+  EXPECT_NEAR(budget.multiplier(), 0.175, 1e-14);
+  budget.update(-10);
+  EXPECT_EQ(budget.multiplier(), 0);
+}
+
+TEST(Budget, OnlyTheDualMultiplierMoves) {
+  for (const auto form : {BudgetForm::kWeighted, BudgetForm::kRecord, BudgetForm::kExpected}) {
+    Budget<float> budget({.form = form, .limit = 0.1});
+    budget.update(5);
+    EXPECT_EQ(budget.multiplier(), 0) << to_string(form);
+  }
+}
+
+// Dual ascent on  min_d 1/2 (d - 2)^2  with d <= 0.5: the multiplier goes to 1.5 and d to the limit, where a
+// quadratic penalty of the same strength would stay above it at (2 + 2 * 0.5) / 3 = 1.
+TEST(Budget, DualMeetsTheLimit) {
+  Budget<double> budget({.form = BudgetForm::kDual, .limit = 0.5, .weight = 1, .dual_rate = 0.1});
+  Vector<double> d = Vector<double>::Constant(1, 2.0);
+  Vector<double> slope;
+  for (int t = 0; t < 3000; ++t) {
+    budget.evaluate(d, slope);
+    d[0] -= 0.05 * (d[0] - 2 + slope[0]);
+    budget.update(d[0]);
+  }
+  EXPECT_NEAR(d[0], 0.5, 1e-6);
+  EXPECT_NEAR(budget.multiplier(), 1.5, 1e-6);
+}
+
+TEST(Budget, SlopesMatchDifferences) {
+  for (const auto form :
+       {BudgetForm::kWeighted, BudgetForm::kRecord, BudgetForm::kExpected, BudgetForm::kDual}) {
+    for (const double limit : {0.25, 0.8, 1.5}) {  // below, just below and above the mean of 0.85
+      for (const double earlier : {0.0, 3.0}) {    // moves a dual multiplier away from 0
+        SCOPED_TRACE(std::string(to_string(form)) + ", limit " + std::to_string(limit));
+        Budget<double> budget({.form = form, .limit = limit, .weight = 1.7, .dual_rate = 0.5});
+        budget.update(earlier);
+        Vector<double> slope;
+        Vector<double> unused;
+        budget.evaluate(distortions(), slope);
+        testing::expect_gradient_matches([&](const Vector<double>& d) { return budget.evaluate(d, unused); },
+                                         slope, distortions());
+      }
+    }
+  }
+}
+
+TEST(Budget, NamesGoThereAndBack) {
+  EXPECT_THAT(budget_form_names(), ElementsAre("weighted", "record", "expected", "dual"));
+  for (const std::string& name : budget_form_names()) EXPECT_EQ(to_string(budget_form(name)), name);
+  try {
+    budget_form("expcted");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUsage);
+    EXPECT_STREQ(error.what(), "unknown budget form 'expcted' (did you mean 'expected'?)");
+  }
+  try {
+    budget_form("zzz");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "unknown budget form 'zzz' (known: weighted, record, expected, dual)");
+  }
+}
+
+TEST(Budget, EveryProblemIsListed) {
+  const BudgetOptions bad{.form = BudgetForm::kDual, .limit = -1, .weight = 0, .dual_rate = -0.5};
+  std::vector<std::string> fields;
+  for (const Problem& p : bad.check()) fields.push_back(p.field);
+  EXPECT_THAT(fields, ElementsAre("limit", "weight", "dual_rate"));
+  EXPECT_THROW(Budget<float>{bad}, Error);
+  // A weighted budget has no limit, so its value does not matter.
+  EXPECT_TRUE((BudgetOptions{.form = BudgetForm::kWeighted, .limit = -1}).check().empty());
+}
+
+}  // namespace
+}  // namespace ppan
