@@ -339,13 +339,14 @@ class Plot {
     }
     const auto place = std::find(side_by_side.begin(), side_by_side.end(), &series) - side_by_side.begin();
     const double width = 0.76 * (x.at(1) - x.at(0)) / static_cast<double>(side_by_side.size());
+    std::string path;
     for (const FigurePoint& point : run) {
       const double left = x.at(point.x) + width * (static_cast<double>(place) -
                                                    0.5 * static_cast<double>(side_by_side.size()));
-      const double top = y.at(std::max(point.y, 0.0));
-      svg.add("<path d=\"M{} {}V{}h{}V{}\" class=\"{}\"/>", at(left), at(y.at(0)), at(top), at(width),
-              at(y.at(0)), series.role == SeriesRole::kBefore ? "b" : "f");
+      path += fmt::format("M{} {}V{}h{}V{}", at(left), at(y.at(0)), at(y.at(std::max(point.y, 0.0))),
+                          at(width), at(y.at(0)));
     }
+    svg.add("<path d=\"{}\" class=\"{}\"/>", path, series.role == SeriesRole::kBefore ? "b" : "f");
   }
 
   static void draw_dots(Svg& svg, const std::vector<FigurePoint>& run, const Scale& x, const Scale& y) {
@@ -453,18 +454,18 @@ void require_sizes(int width, int height) {
 
 std::string in_document(const std::string& title, double width, double height, SvgUse use,
                         const std::string& body) {
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-      "class=\"ppan-figure\" "
-      "role=\"{2}\" aria-label=\"{3}\">",
-      at(width), at(height), use == SvgUse::kDocument ? "img" : "group",
-      escape(title.empty() ? "figure" : title));
-  if (use == SvgUse::kDocument) {
-    out += fmt::format(
-        "<title>{}</title><style>{}</style><rect width=\"100%\" height=\"100%\" class=\"paper\"/>",
-        escape(title), figure_style());
+  const std::string name = escape(title.empty() ? "figure" : title);
+  const std::string sizes =
+      fmt::format("viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\"", at(width), at(height));
+  if (use == SvgUse::kInline) {
+    return fmt::format("<svg {} class=\"ppan-figure\" role=\"group\" aria-label=\"{}\">{}</svg>", sizes, name,
+                       body);
   }
-  return out + body + "</svg>" + (use == SvgUse::kDocument ? "\n" : "");
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" {} class=\"ppan-figure\" "
+      "role=\"img\"><title>{}</title><style>{}</style>"
+      "<rect width=\"100%\" height=\"100%\" class=\"paper\"/>{}</svg>\n",
+      sizes, name, figure_style(), body);
 }
 
 double draw_lines(Svg& svg, const std::vector<std::string>& lines, double left, double top, double font,

@@ -1,0 +1,37 @@
+#pragma once
+
+// report.html: one self-contained page on which a person can choose a point of the curve and defend the
+// choice. A pure function of the run's own files, so that it can be rebuilt at any time.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/report/curve_file.h"
+#include "ppan/report/details.h"
+#include "ppan/report/run_summary.h"
+
+namespace ppan {
+
+struct RunFiles {
+  CurveTable curve;
+  RunSummary summary;
+  std::vector<MetricsLine> metrics;
+  RunDetails details;
+  /// Contents of the pictures that `details` names, by file name: PNG or SVG.
+  std::map<std::string, std::string> pictures;
+  std::vector<std::string> files;  ///< Names of the files in the run directory, for the list at the end.
+};
+
+/// Reads curve.csv and summary.json, and metrics.jsonl, the details files and the pictures where they exist.
+/// SVG files other than curve.svg that no details file names are taken as pictures of the run. Throws
+/// Error(kUsage) when `run` is not a directory with a curve, Error(kBadInput) for a damaged file.
+RunFiles read_run(const std::filesystem::path& run);
+
+/// The page. Everything that came from a user is escaped; no script but its own can run in it, and nothing is
+/// loaded from anywhere.
+std::string to_html(const RunFiles& run);
+
+}  // namespace ppan

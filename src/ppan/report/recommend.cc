@@ -1,0 +1,124 @@
+#include "ppan/report/recommend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace ppan {
+namespace {
+
+struct Spot {
+  double distortion;
+  double leakage;
+  double leakage_low;
+  double leakage_high;
+  std::size_t row;
+};
+
+bool learned(const std::string& series) {
+  return series.starts_with("ppan/") && series != "ppan/hull";
+}
+
+std::vector<Spot> spots_of(const CurveTable& table, const std::string& series) {
+  std::vector<Spot> spots;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const CurveRow& row = table.rows[i];
+    if (row.series != series || !row.distortion || !row.leakage) continue;
+    const auto interval = row.leakage_estimate()->interval95.value_or(Interval{*row.leakage, *row.leakage});
+    spots.push_back({*row.distortion, *row.leakage, interval.low, interval.high, i});
+  }
+  std::stable_sort(spots.begin(), spots.end(),
+                   [](const Spot& a, const Spot& b) { return a.distortion < b.distortion; });
+  return spots;
+}
+
+std::optional<std::size_t> knee_of(const std::vector<Spot>& spots) {
+  if (spots.size() < 3) return {};
+  const Spot& first = spots.front();
+  const Spot& last = spots.back();
+  const double width = last.distortion - first.distortion;
+  const double height = first.leakage_high - last.leakage_high;
+  if (!(width > 0) || !(height > 0)) return {};
+  double farthest = 0;
+  std::optional<std::size_t> knee;
+  for (const Spot& spot : spots) {
+    const double below =
+        1 - (spot.distortion - first.distortion) / width - (spot.leakage_high - last.leakage_high) / height;
+    if (below > farthest + 1e-12) {
+      farthest = below;
+      knee = spot.row;
+    }
+  }
+  return knee;
+}
+
+// Value at `x` of the lower convex hull of the spots other than `except`; absent outside of their range.
+std::optional<double> hull_at(const std::vector<Spot>& spots, std::size_t except, double x) {
+  std::vector<const Spot*> hull;
+  for (const Spot& spot : spots) {
+    if (spot.row == except) continue;
+    while (hull.size() > 1) {
+      const Spot& a = *hull[hull.size() - 2];
+      const Spot& b = *hull.back();
+      const double turn = (b.distortion - a.distortion) * (spot.leakage - a.leakage) -
+                          (b.leakage - a.leakage) * (spot.distortion - a.distortion);
+      if (turn > 0) break;
+      hull.pop_back();
+    }
+    hull.push_back(&spot);
+  }
+  for (std::size_t i = 0; i + 1 < hull.size(); ++i) {
+    const Spot& a = *hull[i];
+    const Spot& b = *hull[i + 1];
+    if (x < a.distortion || x > b.distortion || !(b.distortion > a.distortion)) continue;
+    return a.leakage + (b.leakage - a.leakage) * (x - a.distortion) / (b.distortion - a.distortion);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Recommendation> recommend(const CurveTable& table) {
+  std::vector<Recommendation> found;
+  const auto add = [&](const char* title, const char* why, std::optional<std::size_t> row) {
+    if (!row ||
+        std::any_of(found.begin(), found.end(), [&](const Recommendation& r) { return r.row == *row; }))
+      return;
+    found.push_back({title, why, *row});
+  };
+  for (const std::string& series : series_of(table)) {
+    if (!learned(series)) continue;
+    const std::vector<Spot> spots = spots_of(table, series);
+    if (spots.empty()) continue;
+    add("Knee of the curve", "Up to here distortion buys much privacy; beyond it, less and less.",
+        knee_of(spots));
+
+    double greatest = 0;
+    for (const Spot& spot : spots) greatest = std::max(greatest, spot.leakage);
+    const auto half = std::find_if(spots.begin(), spots.end(),
+                                   [&](const Spot& spot) { return spot.leakage_high <= greatest / 2; });
+    add("Half the leakage",
+        "The least distortion at which at most half of the curve\u2019s greatest leakage is left.",
+        half == spots.end() ? std::nullopt : std::optional(half->row));
+
+    const auto least = std::min_element(spots.begin(), spots.end(), [](const Spot& a, const Spot& b) {
+      return a.leakage_high < b.leakage_high;
+    });
+    add("Least leakage", "The least that any point of this curve gives away.", least->row);
+  }
+  return found;
+}
+
+std::vector<bool> dominated(const CurveTable& table) {
+  std::vector<bool> result(table.rows.size(), false);
+  for (const std::string& series : series_of(table)) {
+    const std::vector<Spot> spots = spots_of(table, series);
+    for (const Spot& spot : spots) {
+      const auto hull = hull_at(spots, spot.row, spot.distortion);
+      result[spot.row] = hull && spot.leakage_low > *hull + 1e-9;
+    }
+  }
+  return result;
+}
+
+}  // namespace ppan

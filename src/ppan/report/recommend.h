@@ -1,0 +1,33 @@
+#pragma once
+
+// Which points of a curve a person should look at first.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "ppan/report/curve_file.h"
+
+namespace ppan {
+
+struct Recommendation {
+  std::string title;  ///< For example "Knee of the curve".
+  std::string why;    ///< One sentence.
+  std::size_t row = 0;
+};
+
+/// For each learned series (ppan/..., the hull not counted) up to three points, judged by the upper end of
+/// each point's interval where there is one:
+/// - the knee: with distortion and leakage each scaled to [0, 1], the point farthest below the line between
+/// the ends;
+/// - half: the least distortion at which at most half of the series' greatest leakage is left;
+/// - the least leakage, at the least distortion among equals.
+/// A point is listed once, under the first of its titles.
+std::vector<Recommendation> recommend(const CurveTable& table);
+
+/// For each row: whether randomising between other points of its series would leak less at the same
+/// distortion, by more than the row's interval can explain (the row lies above the lower convex hull of the
+/// others).
+std::vector<bool> dominated(const CurveTable& table);
+
+}  // namespace ppan
