@@ -16,8 +16,8 @@ One file, one game. Keys:
     mechanism   {kind, ...}; networks are {inputs, hidden, outputs, activation, bias}
         finite        network (softmax over its outputs); draws are all symbols, weights their probabilities
         finite-gumbel network, temperature; one draw, softmax((logits + g)/temperature), g the noise
-        gaussian      network, dims, scale "diagonal": outputs [mu | raw], A = diag(exp raw)
-                                       "full": outputs [mu | lower triangle of A row by row, exp on the diagonal]
+        gaussian      network, dims, scale "diagonal": outputs [mu | raw], A = diag(softplus raw)
+                                       "full": outputs [mu | lower triangle of A row by row, softplus on the diagonal]
         mixture       network, dims, components: outputs [for each component mu | raw] then the mixture logits;
                       one draw per component, weights softmax(logits), noise columns l*dims .. l*dims+dims-1
         noise-input   network on [w | u], noise (width of u), output "identity" or "sigmoid"
@@ -174,12 +174,12 @@ class Mechanism:
             d, out = spec["dims"], net(w)
             mu = out[:, :d]
             if spec["scale"] == "diagonal":
-                return [Draw(one, mu + torch.exp(out[:, d:]) * u)]
+                return [Draw(one, mu + F.softplus(out[:, d:]) * u)]
             columns, at = [], d
             for row in range(d):
                 z = mu[:, row]
                 for col in range(row + 1):
-                    a = torch.exp(out[:, at]) if col == row else out[:, at]
+                    a = F.softplus(out[:, at]) if col == row else out[:, at]
                     z = z + a * u[:, col]
                     at += 1
                 columns.append(z)
@@ -190,7 +190,7 @@ class Mechanism:
             draws = []
             for c in range(m):
                 mu, raw = out[:, 2 * d * c:2 * d * c + d], out[:, 2 * d * c + d:2 * d * (c + 1)]
-                draws.append(Draw(pi[:, c], mu + torch.exp(raw) * u[:, c * d:(c + 1) * d]))
+                draws.append(Draw(pi[:, c], mu + F.softplus(raw) * u[:, c * d:(c + 1) * d]))
             return draws
         if spec["kind"] == "noise-input":
             out = net(torch.cat([w, u], dim=1))
@@ -451,7 +451,7 @@ CASES = {
     "gaussian_diagonal": (gaussian_pair([0.85, 0.5]), settings(
         {"kind": "gaussian", "network": mlp(2, [4], 4, "relu"), "dims": 2, "scale": "diagonal"},
         [gaussian_posterior(mlp(2, [4], 4, "tanh"))], SQUARED,
-        {"form": "dual", "rho": 2.0, "eta": 0.5, "multiplier": 0.0, "limit": 6.0}, adversary_steps=2)),
+        {"form": "dual", "rho": 2.0, "eta": 0.5, "multiplier": 0.0, "limit": 3.0}, adversary_steps=2)),
     "mixture": (gaussian_pair([0.85, 0.3]), settings(
         {"kind": "mixture", "network": mlp(2, [4], 15, "tanh"), "dims": 2, "components": 3},
         [gaussian_posterior(mlp(2, [4], 4, "relu"))], SQUARED, expected(1, 5.0))),

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Case {
   MechanismOptions options;
   bool finite_observed = false;
 };
+void PrintTo(const Case& each, std::ostream* out) {
+  *out << each.name;
+}
 
 std::vector<Case> cases() {
   using K = MechanismKind;
@@ -54,6 +58,18 @@ std::vector<Case> cases() {
       {"noise_input_sigmoid", {.kind = K::kNoiseInput, .released = 3, .hidden = {4}, .sigmoid_output = true}},
       {"noise_input_sigmoid_draws",
        {.kind = K::kNoiseInput, .released = 3, .hidden = {4}, .draws = 3, .sigmoid_output = true}},
+      {"noise_input_skip",
+       {.kind = K::kNoiseInput, .released = 2, .hidden = {4}, .skip = true, .draws = 2, .noise_inputs = 2}},
+      {"gaussian_skip", {.kind = K::kGaussian, .released = 2, .hidden = {4}, .skip = true}},
+      {"mixture_skip", {.kind = K::kMixture, .released = 2, .hidden = {4}, .skip = true, .components = 2}},
+      {"noisy_code_skip",
+       {.kind = K::kNoisyCode,
+        .released = 3,
+        .hidden = {4},
+        .skip = true,
+        .draws = 2,
+        .code = 2,
+        .decoder = {3}}},
       {"noisy_code", {.kind = K::kNoisyCode, .released = 3, .hidden = {4}, .code = 2, .code_radius = 1.5}},
       {"noisy_code_decoder",
        {.kind = K::kNoisyCode, .released = 3, .hidden = {4}, .activation = kTanh, .code = 2, .decoder = {5}}},

@@ -104,6 +104,11 @@ Moments moments(const Matrix<double>& z) {
   return {mean, centred.transpose() * centred / static_cast<double>(z.rows())};
 }
 
+// r with log(1 + e^r) = scale.
+double before_softplus(double scale) {
+  return std::log(std::expm1(scale));
+}
+
 constexpr Index kDrawn = 200'000;
 
 Attribute<double> constant_observed() {
@@ -118,17 +123,17 @@ constexpr double kSigmas = 6.5;
 
 TEST(Release, GaussianHasItsMeanAndCovariance) {
   // Linear network of one input that is 1, so the output is weights + biases: mu = (0.5, -1),
-  // A = [[e^0.2, 0], [0.7, e^-0.5]].
+  // A = [[1.2, 0], [0.7, 0.6]], its diagonal through softplus.
   auto mechanism = make_mechanism<double>({.kind = MechanismKind::kGaussian, .released = 2, .draws = 3},
                                           constant_observed());
   ASSERT_EQ(mechanism->parameters().size(), 10);
-  mechanism->parameters() << 0.5, -1, 0.2, 0.7, -0.5, 0, 0, 0, 0, 0;
+  mechanism->parameters() << 0.5, -1, before_softplus(1.2), 0.7, before_softplus(0.6), 0, 0, 0, 0, 0;
   SeededRandom random(73);
   const auto released = mechanism->release(constant_observed(), random);
   ASSERT_EQ(released.value.rows(), kDrawn);
   const Moments m = moments(released.value);
   Matrix<double> a(2, 2);
-  a << std::exp(0.2), 0, 0.7, std::exp(-0.5);
+  a << 1.2, 0, 0.7, 0.6;
   const Matrix<double> covariance = a * a.transpose();
   const double n = static_cast<double>(kDrawn);
   EXPECT_NEAR(m.mean[0], 0.5, kSigmas * std::sqrt(covariance(0, 0) / n));
@@ -147,8 +152,8 @@ TEST(Release, MixtureHasItsMomentsAndSharesOfComponents) {
   auto mechanism =
       make_mechanism<double>({.kind = MechanismKind::kMixture, .components = 2}, constant_observed());
   ASSERT_EQ(mechanism->parameters().size(), 12);
-  mechanism->parameters() << -3, std::log(0.5), 2, std::log(1.5), std::log(0.3), std::log(0.7), 0, 0, 0, 0, 0,
-      0;
+  mechanism->parameters() << -3, before_softplus(0.5), 2, before_softplus(1.5), std::log(0.3), std::log(0.7),
+      0, 0, 0, 0, 0, 0;
   SeededRandom random(74);
   const Matrix<double> z = mechanism->release(constant_observed(), random).value;
   ASSERT_EQ(z.rows(), kDrawn);

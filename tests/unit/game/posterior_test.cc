@@ -45,20 +45,25 @@ std::vector<Attribute<double>> make_attributes(Attributes which, RandomSource& r
   return {};
 }
 
-using Case = std::tuple<Attributes, bool, Index, int>;  // attributes, shared, draws, hidden layers
+// attributes, shared, draws, hidden layers; with a direct path and standardised inputs
+using Case = std::tuple<Attributes, bool, Index, int, bool>;
 class PosteriorGradient : public ::testing::TestWithParam<Case> {};
 
 TEST_P(PosteriorGradient, MatchesDifferences) {
-  const auto [which, shared, draws, layers] = GetParam();
+  const auto [which, shared, draws, layers, refined] = GetParam();
   SeededRandom random(31);
   const auto attributes = make_attributes(which, random);
   const PosteriorOptions options{.hidden = std::vector<Index>(static_cast<std::size_t>(layers), 4),
                                  .activation = Activation::kTanh,
-                                 .bias = layers != 2};
+                                 .bias = layers != 2,
+                                 .skip = refined,
+                                 .standardise = refined};
   Posterior<double> posterior(options, kSeenWidth, attributes);
   posterior.initialise(random);
-  posterior.parameters() += 0.3 * random_vector(random, posterior.parameters().size());
   const Matrix<double> seen = random_matrix(random, shared ? draws : draws * kRecords, kSeenWidth);
+  const Index weights = posterior.parameters().size() - (refined ? 2 * kSeenWidth : 0);
+  posterior.parameters().head(weights) += 0.3 * random_vector(random, weights);
+  posterior.observe(random_matrix(random, 50, kSeenWidth) * 3);
   const Matrix<double> d_score = random_matrix(random, kRecords, draws);
   const auto value = [&](const Matrix<double>& at) {
     return posterior.score(at, shared, draws, attributes).cwiseProduct(d_score).sum();
@@ -71,10 +76,12 @@ TEST_P(PosteriorGradient, MatchesDifferences) {
   const Vector<double> point = posterior.parameters();
   testing::expect_gradient_matches(
       [&](const Vector<double>& p) {
-        posterior.parameters() = p;
+        posterior.parameters().head(weights) = p;
         return value(seen);
       },
-      d_parameters, point);
+      d_parameters.head(weights), point.head(weights));
+  // Running averages are no parameters to learn.
+  EXPECT_EQ(d_parameters.tail(d_parameters.size() - weights).squaredNorm(), 0);
   posterior.parameters() = point;
   if (!shared) {
     testing::expect_gradient_matches(
@@ -92,7 +99,60 @@ INSTANTIATE_TEST_SUITE_P(Every, PosteriorGradient,
                                                               Attributes::kFiniteThenReal,
                                                               Attributes::kRealThenFiniteThenFinite),
                                             ::testing::Bool(), ::testing::Values(1, 3),
-                                            ::testing::Values(0, 1, 2)));
+                                            ::testing::Values(0, 1, 2), ::testing::Bool()));
+
+TEST(Posterior, StandardisingMakesScaleAndOriginIrrelevant) {
+  SeededRandom random(34);
+  const std::vector<Attribute<double>> x{random_real(random, kRecords, 1)};
+  const Matrix<double> seen = random_matrix(random, kRecords, kSeenWidth);
+  const Matrix<double> moved = (seen.array() * 1e-3 + 7).matrix();
+  for (const bool standardise : {true, false}) {
+    const auto score_of = [&](const Matrix<double>& z) -> Matrix<double> {
+      Posterior<double> posterior({.hidden = {4}, .standardise = standardise}, kSeenWidth, x);
+      SeededRandom start(35);
+      posterior.initialise(start);
+      posterior.observe(z);  // the first look counts in full
+      return posterior.score(z, false, 1, x);
+    };
+    const double difference = (score_of(seen) - score_of(moved)).cwiseAbs().maxCoeff();
+    if (standardise) {
+      EXPECT_LT(difference, 1e-9);
+    } else {
+      EXPECT_GT(difference, 1e-2);
+    }
+  }
+}
+
+TEST(Posterior, RunningAveragesFollowWhatIsSeen) {
+  const std::vector<Attribute<double>> x{{.value = Matrix<double>::Zero(4, 1)}};
+  Posterior<double> posterior({.standardise = true}, 1, x);
+  const auto averages = [&] { return posterior.parameters().tail(2); };
+  EXPECT_EQ(averages()[0], 0);
+  EXPECT_EQ(averages()[1], 1);
+  Matrix<double> seen(4, 1);
+  seen << 1, 3, 5, 7;
+  posterior.observe(seen);
+  EXPECT_DOUBLE_EQ(averages()[0], 4);
+  EXPECT_DOUBLE_EQ(averages()[1], 5);
+  // Later ones come closer step by step and get there.
+  seen.array() += 10;
+  posterior.observe(seen);
+  EXPECT_GT(averages()[0], 4);
+  EXPECT_LT(averages()[0], 14);
+  for (int t = 0; t < 1000; ++t) posterior.observe(seen);
+  EXPECT_NEAR(averages()[0], 14, 1e-9);
+  EXPECT_NEAR(averages()[1], 5, 1e-9);
+}
+
+TEST(Posterior, AConstantInputIsHarmlessWhenStandardised) {
+  const std::vector<Attribute<double>> x{{.value = Matrix<double>::Ones(4, 1)}};
+  Posterior<double> posterior({.standardise = true}, 1, x);
+  SeededRandom random(36);
+  posterior.initialise(random);
+  const Matrix<double> seen = Matrix<double>::Constant(4, 1, 2.5);
+  posterior.observe(seen);
+  EXPECT_TRUE(posterior.score(seen, false, 1, x).allFinite());
+}
 
 // An alphabet given once for all records, or written out for each: the same scores.
 TEST(Posterior, SharedSymbolsScoreAsIfWrittenOut) {

@@ -51,13 +51,35 @@ TEST(Mlp, WithoutBiasAndHiddenLayersIsAMatrix) {
   EXPECT_DOUBLE_EQ(out(0, 1), 654);
 }
 
-using Case = std::tuple<Activation, bool, std::vector<Index>>;
+TEST(Mlp, DirectPathIsAddedToTheLastLayer) {
+  const Mlp<double> net({.inputs = 2, .hidden = {3}, .outputs = 2, .skip = true});
+  const Mlp<double> layers({.inputs = 2, .hidden = {3}, .outputs = 2});
+  const Mlp<double> direct({.inputs = 2, .outputs = 2, .bias = false});
+  ASSERT_EQ(net.parameter_count(), layers.parameter_count() + direct.parameter_count());
+  SeededRandom random(15);
+  const Vector<double> p = random_vector(random, net.parameter_count());
+  const Matrix<double> input = random_matrix(random, 9, 2);
+  MlpWorkspace<double> a;
+  MlpWorkspace<double> b;
+  MlpWorkspace<double> c;
+  const Matrix<double> sum =
+      layers.forward(p.data(), input, b) + direct.forward(p.data() + layers.parameter_count(), input, c);
+  EXPECT_LT((net.forward(p.data(), input, a) - sum).cwiseAbs().maxCoeff(), 1e-14);
+  // It starts linear: the layers add nothing yet.
+  Vector<double> start(net.parameter_count());
+  net.initialise(random, start.data());
+  EXPECT_EQ(net.forward(start.data(), input, a),
+            direct.forward(start.data() + layers.parameter_count(), input, c));
+  EXPECT_GT(start.tail(4).cwiseAbs().maxCoeff(), 0);
+}
+
+using Case = std::tuple<Activation, bool, bool, std::vector<Index>>;
 class MlpGradient : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MlpGradient, MatchesDifferences) {
-  const auto& [activation, bias, hidden] = GetParam();
+  const auto& [activation, bias, skip, hidden] = GetParam();
   const Mlp<double> net(
-      {.inputs = 3, .hidden = hidden, .outputs = 2, .activation = activation, .bias = bias});
+      {.inputs = 3, .hidden = hidden, .outputs = 2, .activation = activation, .bias = bias, .skip = skip});
   SeededRandom random(11);
   // All parameters random, biases too: a ReLU unit that is exactly 0 would sit on its kink.
   const Vector<double> parameters = 0.7 * random_vector(random, net.parameter_count());
@@ -91,7 +113,7 @@ TEST_P(MlpGradient, MatchesDifferences) {
 INSTANTIATE_TEST_SUITE_P(Shapes, MlpGradient,
                          ::testing::Combine(::testing::Values(Activation::kIdentity, Activation::kRelu,
                                                               Activation::kTanh, Activation::kSigmoid),
-                                            ::testing::Bool(),
+                                            ::testing::Bool(), ::testing::Bool(),
                                             ::testing::Values(std::vector<Index>{}, std::vector<Index>{5},
                                                               std::vector<Index>{4, 3},
                                                               std::vector<Index>{3, 5, 4})));

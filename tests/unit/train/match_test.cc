@@ -1,0 +1,131 @@
+#include "ppan/train/match.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "games.h"
+#include "support/gradient_check.h"
+
+namespace ppan {
+namespace {
+
+using testing::NamedGame;
+using testing::sample;
+
+class MatchOfGame : public ::testing::TestWithParam<NamedGame> {
+ protected:
+  MatchOfGame() : batch_(sample<double>(GetParam().world, 8, 81)), match_(GetParam().game, batch_) {
+    match_.initialise(SeededRandom(82));
+    SeededRandom random(83);
+    // Off the kinks of ReLU units whose inputs are all 0.
+    match_.mechanism().parameters() +=
+        0.1 * testing::random_vector(random, match_.mechanism().parameters().size());
+    match_.adversary().parameters() +=
+        0.1 * testing::random_vector(random, match_.adversary().parameters().size());
+    match_.mechanism().fill_noise(random, 8, noise_);
+  }
+
+  void expect_gradient() {
+    match_.draw(batch_, noise_);
+    Vector<double> gradient;
+    match_.evaluate_mechanism(batch_, gradient);
+    const Vector<double> point = match_.mechanism().parameters();
+    Vector<double> unused;
+    testing::expect_gradient_matches(
+        [&](const Vector<double>& p) {
+          match_.mechanism().parameters() = p;
+          match_.draw(batch_, noise_);
+          const StepReport report = match_.evaluate_mechanism(batch_, unused);
+          return felt_ ? report.loss() : report.loss() - report.log_likelihood;
+        },
+        gradient, point);
+    match_.mechanism().parameters() = point;
+  }
+
+  Records<double> batch_;
+  Match<double> match_;
+  Matrix<double> noise_;
+  bool felt_ = true;
+};
+
+TEST_P(MatchOfGame, LossOfTheMechanismHasItsGradient) {
+  expect_gradient();
+}
+
+TEST_P(MatchOfGame, LossWithoutTheAdversaryHasItsGradient) {
+  felt_ = false;
+  match_.feel_adversary(false);
+  expect_gradient();
+}
+
+// Many small steps of one player on a fixed batch and fixed noise move its own objective its own way.
+TEST_P(MatchOfGame, PlayersMoveTheirOwnWay) {
+  match_.draw(batch_, noise_);
+  const double adversary_before = match_.step_adversary(batch_, 1e-3);
+  const double discriminator_before = match_.step_discriminator(batch_, 1e-3);
+  const double utility_before = match_.step_utility(batch_, 1e-3);
+  for (int t = 0; t < 100; ++t) {
+    match_.step_adversary(batch_, 1e-3);
+    match_.step_discriminator(batch_, 1e-3);
+    match_.step_utility(batch_, 1e-3);
+  }
+  EXPECT_GT(match_.step_adversary(batch_, 1e-3), adversary_before);
+  if (match_.discriminator()) {
+    EXPECT_GT(match_.step_discriminator(batch_, 1e-3), discriminator_before);
+  }
+  if (match_.distortion().learner()) {
+    EXPECT_GT(match_.step_utility(batch_, 1e-3), utility_before);
+  }
+  EXPECT_EQ(match_.has_helpers(), match_.discriminator() || match_.distortion().learner());
+  match_.draw(batch_, noise_);
+  // Measured with the multiplier of the first step, which a dual budget moves.
+  if (match_.budget().options().form == BudgetForm::kDual) return;
+  const double loss_before = match_.step_mechanism(batch_, 1e-3).loss();
+  for (int t = 0; t < 100; ++t) {
+    match_.draw(batch_, noise_);
+    match_.step_mechanism(batch_, 1e-3);
+  }
+  match_.draw(batch_, noise_);
+  EXPECT_LT(match_.step_mechanism(batch_, 1e-3).loss(), loss_before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, MatchOfGame, ::testing::ValuesIn(testing::games()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(GameOptions, EveryProblemIsListed) {
+  GameOptions options;
+  options.mechanism = {.kind = MechanismKind::kNoiseInput, .draws = 0, .noise_inputs = 0};
+  options.adversary.hidden = {0};
+  options.budget.weight = -1;
+  options.discriminator.weight = -2;
+  options.adam.beta1 = 1;
+  options.distortion = DistortionKind::kError;
+  std::vector<std::string> fields;
+  for (const Problem& p : options.check()) fields.push_back(p.field);
+  EXPECT_THAT(fields,
+              ::testing::ElementsAre("mechanism.draws", "mechanism.noise_inputs", "adversary.hidden",
+                                     "budget.weight", "discriminator.weight", "adam.beta1", "distortion"));
+  EXPECT_THROW(Match<float>(options, sample<float>(testing::World::kGaussian, 4, 1)), Error);
+}
+
+TEST(GameOptions, PartsThatDoNotFitAreRefused) {
+  const auto problems = [](MechanismKind kind, DistortionKind distortion, double gamma) {
+    GameOptions options;
+    options.mechanism = {.kind = kind, .released = 3};
+    options.distortion = distortion;
+    options.discriminator.weight = gamma;
+    return options.check().size();
+  };
+  using M = MechanismKind;
+  using D = DistortionKind;
+  EXPECT_EQ(problems(M::kFinite, D::kError, 0), 0U);
+  EXPECT_EQ(problems(M::kFinite, D::kInformation, 0), 0U);
+  EXPECT_EQ(problems(M::kFinite, D::kSquared, 0), 1U);
+  EXPECT_EQ(problems(M::kGumbel, D::kError, 1), 1U);
+  EXPECT_EQ(problems(M::kGaussian, D::kError, 0), 1U);
+  EXPECT_EQ(problems(M::kNoiseInput, D::kPixelCrossEntropy, 0), 1U);  // without sigmoid_output
+  EXPECT_EQ(problems(M::kNoiseInput, D::kSquared, 2), 0U);
+}
+
+}  // namespace
+}  // namespace ppan
