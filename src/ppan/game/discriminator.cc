@@ -41,10 +41,11 @@ double Discriminator<Scalar>::evaluate(const Draws<Scalar>& draws, const Matrix<
   useful_gradient_.resize(parameters_.size());
 
   // mean log(1 - D(y)) = mean log sigmoid(-l), derivative -sigmoid(l).
-  const Matrix<Scalar>& on_useful = network_.forward(parameters_.data(), useful, workspace_);
+  const Matrix<Scalar>& on_useful = network_.forward(parameters_.data(), useful, useful_workspace_);
   double value = static_cast<double>(gamma * log_sigmoid(-on_useful.array()).sum() / n);
-  d_logit_ = (on_useful.array().logistic() * (-gamma / n)).matrix();
-  network_.backward(parameters_.data(), useful, d_logit_, workspace_, useful_gradient_.data(), nullptr);
+  d_useful_logit_ = (on_useful.array().logistic() * (-gamma / n)).matrix();
+  network_.backward(parameters_.data(), useful, d_useful_logit_, useful_workspace_, useful_gradient_.data(),
+                    nullptr);
 
   // mean log D(z), derivative 1 - sigmoid(l) = sigmoid(-l).
   const Matrix<Scalar>& on_release = network_.forward(parameters_.data(), draws.released, workspace_);

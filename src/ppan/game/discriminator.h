@@ -37,9 +37,11 @@ class Discriminator {
   Mlp<Scalar> network_;
   Vector<Scalar> parameters_;
   Vector<Scalar> useful_gradient_;
-  MlpWorkspace<Scalar> workspace_;
+  MlpWorkspace<Scalar> workspace_;         // on releases, of which there are K per record
+  MlpWorkspace<Scalar> useful_workspace_;  // on useful records
   Matrix<Scalar> log_release_;  // log D(z), records x K
   Matrix<Scalar> d_logit_;
+  Matrix<Scalar> d_useful_logit_;
   Matrix<Scalar> d_released_;
 };
 

@@ -74,15 +74,13 @@ void FiniteMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const 
   parameter_gradient.resize(this->parameters_.size());
   if (this->options_.kind == MechanismKind::kGumbel) {
     // Both channels lead to the same soft symbol.
-    Matrix<Scalar>& d_draws = input_;  // room of the right kind; the observed input is written anew below
-    d_draws.setZero(draws.released.rows(), draws.released.cols());
-    if (gradient.has_released) d_draws += gradient.released;
-    if (gradient.has_seen) d_draws += gradient.seen;
-    Matrix<Scalar>& d_soft = logits_;
-    softmax_rows_backward(draws.released, d_draws, d_soft);
+    d_draws_.setZero(draws.released.rows(), draws.released.cols());
+    if (gradient.has_released) d_draws_ += gradient.released;
+    if (gradient.has_seen) d_draws_ += gradient.seen;
+    softmax_rows_backward(draws.released, d_draws_, d_soft_);
     d_logits_.setZero(observed.rows(), draws.released.cols());
     for (Index t = 0; t < draws.per_record; ++t) {
-      d_logits_ += d_soft.middleRows(t * observed.rows(), observed.rows());
+      d_logits_ += d_soft_.middleRows(t * observed.rows(), observed.rows());
     }
     d_logits_ /= static_cast<Scalar>(this->options_.temperature);
   } else {
@@ -97,10 +95,6 @@ void FiniteMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const 
       for (Index i = 0; i < observed.rows(); ++i) column[observed.code[static_cast<std::size_t>(i)]] += from[i];
     }
     return;
-  }
-  if (observed.finite()) {
-    input_.resize(observed.rows(), observed.levels);
-    write_input(observed, 1, 0, input_);
   }
   network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_logits_, workspace_,
                     parameter_gradient.data(), nullptr);

@@ -30,6 +30,8 @@ class FiniteMechanism final : public Mechanism<Scalar> {
   Matrix<Scalar> input_;
   Matrix<Scalar> logits_;
   Matrix<Scalar> d_logits_;
+  Matrix<Scalar> d_draws_;  // kGumbel only
+  Matrix<Scalar> d_soft_;
 };
 
 }  // namespace ppan
