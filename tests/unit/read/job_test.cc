@@ -116,6 +116,16 @@ TEST(Job, BrokenTomlNamesTheLine) {
   EXPECT_THAT(error_of("[roles]\nkeep = []\nkeep = []\n"), HasSubstr("job.toml line 3: "));
 }
 
+TEST(Job, LettersBeyondAsciiNeedQuotes) {
+  EXPECT_THAT(error_of("[columns]\n\"gr\u00f6\u00dfe\" = 'real' # \u00e9\nh\u00f6he = 'real'\n"),
+              HasSubstr("job.toml line 3: "));
+  EXPECT_THAT(error_of("in = 5[\"\"\"\u00f6"), HasSubstr("job.toml line 1: "));
+  const JobFile job = parse_job(
+      "[data]\nsource='t'\n[roles]\nsensitive=['\u00e9']\nuseful=['x']\n[columns]\n'\u00e9'='category'\nx='"
+      "real'\n");
+  EXPECT_THAT(job.schema.sensitive, ElementsAre("\u00e9"));
+}
+
 TEST(Job, SectionsMustBeSections) {
   EXPECT_THAT(error_of("train = 5\n"),
               HasSubstr("line 1, train: is a section: write [train] on a line of its own"));

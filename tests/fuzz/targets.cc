@@ -1,0 +1,181 @@
+#include "fuzz/targets.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/core/error.h"
+#include "ppan/encode/encoder.h"
+#include "ppan/encode/layout.h"
+#include "ppan/read/csv.h"
+#include "ppan/read/csv_writer.h"
+#include "ppan/read/job.h"
+#include "ppan/read/profile.h"
+#include "ppan/read/settings.h"
+#include "ppan/release/model_file.h"
+
+namespace ppan::fuzz {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string text_of(const std::uint8_t* data, std::size_t size) {
+  return size == 0 ? std::string() : std::string(reinterpret_cast<const char*>(data), size);
+}
+
+// Hands out a few bytes at a time, so that rows are cut everywhere.
+class Trickle final : public ByteSource {
+ public:
+  Trickle(std::string bytes, std::size_t step) : ByteSource("fuzz"), bytes_(std::move(bytes)), step_(step) {}
+  std::size_t read(char* to, std::size_t count) override {
+    const std::size_t got = std::min({step_, count, bytes_.size() - used_});
+    std::copy_n(bytes_.data() + used_, got, to);
+    used_ += got;
+    return got;
+  }
+
+ private:
+  std::string bytes_;
+  std::size_t step_;
+  std::size_t used_ = 0;
+};
+
+Rows rows_of(CsvReader& reader) {
+  Rows rows{reader.names()};
+  CsvChunk chunk;
+  while (reader.next(chunk)) {
+    for (std::int64_t r = 0; r < chunk.rows(); ++r) {
+      std::vector<std::string> row;
+      for (std::size_t c = 0; c < chunk.columns(); ++c) row.emplace_back(chunk.cell(r, c));
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+// Guess, profile, fit and round trip, as `init` and a release would.
+void use_table(const std::string& text) {
+  const CsvGuess guess = guess_csv(text);
+  const CsvOptions options{
+      .delimiter = guess.delimiter, .header = guess.header, .decimal = guess.decimal, .trim = guess.trim};
+  CsvReader first(memory_source(text), options);
+  const TableProfile profile = profile_table(first);
+  std::vector<ColumnSpec> specs;
+  for (const ColumnProfile& column : profile.columns) {
+    const TypeGuess type = guess_type(column);
+    if (type.constant || type.type == ColumnType::kIdentifier) continue;
+    specs.push_back({.name = column.name, .type = type.type, .missing = type.missing});
+  }
+  CsvReader second(memory_source(text), options);
+  const Table table = read_table(second, specs);
+  const Encoder encoder(fit_encoding(table, specs, {.missing = options.missing}));
+  std::vector<std::int32_t> columns;
+  for (std::size_t i = 0; i < specs.size(); ++i) columns.push_back(static_cast<std::int32_t>(i));
+  EncodedRows rows;
+  encoder.encode(table, columns, UnknownRow::kFail, rows);
+  require(rows.faults.empty(), "the table that was fitted can be encoded");
+  Matrix<float> matrix;
+  const Layout layout = make_layout(encoder.encoding(), columns);
+  to_matrix(rows, layout, matrix);
+  require(matrix.allFinite(), "encoded values are finite");
+  EncodedRows again;
+  from_matrix<float>(matrix, layout, again);
+  std::string cell;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(rows.rows); ++r) {
+      require(again.columns[i].code[r] == rows.columns[i].code[r], "levels and missing values come back");
+      encoder.append_cell(columns[i], again.columns[i].value.empty() ? 0 : again.columns[i].value[r],
+                          again.columns[i].code[r], cell);
+    }
+  }
+}
+
+}  // namespace
+
+void require(bool kept, const char* promise) {
+  if (kept) return;
+  std::fprintf(stderr, "broken promise: %s\n", promise);
+  std::abort();
+}
+
+void csv(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return;
+  const std::string text = text_of(data + 1, size - 1);
+  CsvOptions options;
+  options.header = (data[0] & 1U) != 0;
+  options.trim = (data[0] & 2U) != 0;
+  if ((data[0] & 4U) != 0) options.delimiter = ';';
+  options.chunk_rows = 1 + (data[0] >> 4U);
+  options.limits = {.field_bytes = 200, .row_bytes = 1000, .columns = 20};
+  std::string whole_error;
+  Rows whole;
+  char delimiter = ',';
+  try {
+    CsvReader reader(memory_source(text, "fuzz"), options);
+    delimiter = reader.delimiter();
+    whole = rows_of(reader);
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput, "bad text is bad input");
+    whole_error = error.what();
+  }
+  if (whole_error.empty()) {
+    CsvReader reader(std::make_unique<Trickle>(text, 1 + data[0] % 5), options);
+    require(rows_of(reader) == whole, "where reads end does not matter");
+    std::string written;
+    for (const auto& row : whole) append_row(row, delimiter, written);
+    CsvOptions plain;
+    plain.delimiter = delimiter;
+    if (plain.decimal == delimiter) plain.decimal = '.';
+    CsvReader again(memory_source(written, "fuzz"), plain);
+    const bool one_column = again.names().size() == 1;
+    if (!one_column) require(rows_of(again) == whole, "what is written reads back equal");
+  }
+  try {
+    use_table(text);
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput || error.code() == ErrorCode::kUsage,
+            "bad tables are bad input");
+  }
+}
+
+void job(const std::uint8_t* data, std::size_t size) {
+  std::optional<JobFile> parsed;
+  try {
+    parsed = parse_job(text_of(data, size), "fuzz");
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kUsage, "a bad job is wrong usage");
+    return;
+  }
+  require(parsed->check().empty(), "a parsed job has no problems");
+  const JobFile again = parse_job(write_job(*parsed), "fuzz");
+  require(again.schema == parsed->schema, "a written job reads back equal");
+  for (const Setting& s : settings())
+    require(s.show(again) == s.show(*parsed), "a written setting reads back equal");
+}
+
+void model(const std::uint8_t* data, std::size_t size) {
+  std::string bytes = text_of(data, size);
+  // Repairs the checksum of half of the inputs, so that what lies behind it is reached.
+  const std::string field = "\"sha256\":\"";
+  const std::size_t at = bytes.find(field);
+  if (size % 2 == 0 && at != std::string::npos && at + field.size() + 64 <= bytes.size()) {
+    bytes.replace(at + field.size(), 64, 64, '0');
+    bytes.replace(at + field.size(), 64, sha256(bytes));
+  }
+  ModelContainer parsed;
+  try {
+    parsed = parse_model(bytes, "fuzz");
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput, "a bad model is bad input");
+    return;
+  }
+  const ModelContainer again = parse_model(model_bytes(parsed), "fuzz");
+  require(again.tensors == parsed.tensors && again.metadata == parsed.metadata, "a model reads back equal");
+}
+
+}  // namespace ppan::fuzz
