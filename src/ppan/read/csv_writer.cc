@@ -120,8 +120,7 @@ class GzipSink final : public ByteSink {
 }  // namespace
 
 void append_field(std::string_view field, char delimiter, std::string& out) {
-  bool plain = field.empty() ||
-               (field.front() != ' ' && field.back() != ' ' && field.front() != '\t' && field.back() != '\t');
+  bool plain = true;
   for (const char c : field) {
     if (c == delimiter || c == '"' || c == '\n' || c == '\r') {
       plain = false;

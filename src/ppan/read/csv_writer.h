@@ -11,7 +11,7 @@
 
 namespace ppan {
 
-/// Appends one field, in quotes if it holds the delimiter, a quote, a line end or a space at either end.
+/// Appends one field, in quotes if it holds the delimiter, a quote or a line end.
 void append_field(std::string_view field, char delimiter, std::string& out);
 
 /// Appends a row and its line end.

@@ -308,7 +308,7 @@ TEST(Writer, QuotesOnlyWhereNeeded) {
   std::string out;
   append_row(std::vector<std::string>{"plain", "with,comma", "say \"x\"", "two\nlines", "", " edge", "a;b"},
              ',', out);
-  EXPECT_EQ(out, "plain,\"with,comma\",\"say \"\"x\"\"\",\"two\nlines\",,\" edge\",a;b\n");
+  EXPECT_EQ(out, "plain,\"with,comma\",\"say \"\"x\"\"\",\"two\nlines\",, edge,a;b\n");
 }
 
 TEST(Writer, WhatIsWrittenReadsBackEqual) {
