@@ -91,6 +91,7 @@ CommandLine::CommandLine() {
       "             5 training diverged, 6 an audit limit was exceeded.\n"
       "Each command has its own --help, with examples.");
   add_theory_command(*this);
+  add_report_command(*this);
 }
 
 std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arguments) {

@@ -23,6 +23,8 @@ struct CommandLine {
 
 /// `ppan theory`: closed-form curves.
 void add_theory_command(CommandLine& line);
+/// `ppan report`: the page of a finished run, made again.
+void add_report_command(CommandLine& line);
 
 /// Parses the arguments (without the program's name) and sets `line.run`. Text to print instead of running
 /// anything (help, version) is returned. Throws Error(kUsage), with the nearest known names for an unknown

@@ -219,7 +219,10 @@ class Plot {
       for (std::size_t i = 0; i < x_ticks.size(); ++i) {
         const double place = x.at(x_ticks[i]);
         marks += fmt::format("M{} {}v5", at(place), at(area_.bottom));
-        svg.text(place, area_.bottom + kFont + 7, "t c", x_labels[i]);
+        // The last label may be too wide to be centred under its tick.
+        const bool cramped = place + text_width(x_labels[i]) * kFont / 2 > outer_.right + 4;
+        svg.text(cramped ? outer_.right + 4 : place, area_.bottom + kFont + 7, cramped ? "t e" : "t c",
+                 x_labels[i]);
       }
     } else {
       draw_categories(svg, x);

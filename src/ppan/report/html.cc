@@ -348,6 +348,15 @@ RunFiles read_run(const std::filesystem::path& directory) {
   return run;
 }
 
+std::filesystem::path write_report(const std::filesystem::path& directory) {
+  // The drawing first: the page lists it among the files.
+  const RunFiles run = read_run(directory);
+  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary)));
+  const std::filesystem::path page = directory / "report.html";
+  write_file(page, to_html(read_run(directory)));
+  return page;
+}
+
 std::string to_html(const RunFiles& run) {
   const std::string style = std::string(kPageStyle) + figure_style();
   const std::vector<Recommendation> picks = recommend(run.curve);

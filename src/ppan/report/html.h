@@ -34,4 +34,8 @@ RunFiles read_run(const std::filesystem::path& run);
 /// loaded from anywhere.
 std::string to_html(const RunFiles& run);
 
+/// Writes `run`/curve.svg and `run`/report.html from the other files of the run; returns the path of the
+/// page. Throws as read_run() does, and Error(kIo).
+std::filesystem::path write_report(const std::filesystem::path& run);
+
 }  // namespace ppan

@@ -11,7 +11,7 @@
 namespace ppan::html {
 namespace {
 
-constexpr std::size_t kMostLevels = 14;        // bars of one column; the rest are added up
+constexpr std::size_t kMostLevels = 10;        // bars of one column; the rest are added up
 constexpr std::size_t kMostEpochsDrawn = 150;  // of a training curve
 constexpr std::size_t kMostExamples = 12;
 constexpr std::size_t kMostCorrelated = 40;  // columns in a correlation matrix

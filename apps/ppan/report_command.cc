@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "ppan/command_line.h"
+#include "ppan/core/error.h"
+#include "ppan/core/file.h"
+#include "ppan/output.h"
+#include "ppan/report/html.h"
+#include "ppan/report/terminal.h"
+
+namespace ppan::cli {
+namespace {
+
+struct ReportOptions {
+  std::string run;
+  std::string output;
+  bool text = false;
+  InformationUnit unit = InformationUnit::kNats;
+};
+
+int run_report(const ReportOptions& options) {
+  if (options.unit != InformationUnit::kNats && !options.text) {
+    throw Error(ErrorCode::kUsage, "the page shows nats only", "--unit goes with --text");
+  }
+  if (options.text) {
+    const CurveTable curve = read_run(options.run).curve;
+    const TerminalStyle style{.unit = options.unit};
+    write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style));
+  } else if (options.output.empty()) {
+    write_stdout(write_report(options.run).string() + "\n");
+  } else if (options.output == "-") {
+    write_stdout(to_html(read_run(options.run)));
+  } else {
+    write_file(options.output, to_html(read_run(options.run)));
+    write_stdout(options.output + "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_report_command(CommandLine& line) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = line.app.add_subcommand("report", "Make the report of a finished run again");
+  command->footer(
+      "Reads the files of the run and writes report.html and curve.svg beside them; prints where the page "
+      "is.\n"
+      "Examples:\n"
+      "  ppan report run\n"
+      "  ppan report run -o for-the-board.html\n"
+      "  ppan report run --text --unit bits");
+  command->add_option("run", options->run, "Directory that 'ppan paper' or 'ppan curve' wrote")
+      ->required()
+      ->type_name("RUN")
+      ->default_str("");
+  command->add_option("-o,--output", options->output, "Write the page here instead; - is standard output")
+      ->type_name("FILE")
+      ->default_str("");
+  command->add_flag("--text", options->text, "Print the curve as plot and table instead");
+  add_unit_option(*command, options->unit);
+  command->callback([options, &line] { line.run = [options] { return run_report(*options); }; });
+}
+
+}  // namespace ppan::cli
