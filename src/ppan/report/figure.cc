@@ -14,6 +14,11 @@
 namespace ppan {
 namespace {
 
+using text::cut_to_width;
+using text::escape;
+using text::text_width;
+using text::wrap;
+
 constexpr double kFont = 12;  // of tick labels and legend
 constexpr double kTitleFont = 15;
 constexpr double kNoteFont = 11;

@@ -18,6 +18,9 @@
 namespace ppan {
 namespace {
 
+using text::escape;
+using text::show_number;
+
 using html::Page;
 
 constexpr std::uintmax_t kLargestPicture = 8U << 20U;

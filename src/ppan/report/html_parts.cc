@@ -7,6 +7,9 @@
 namespace ppan::html {
 namespace {
 
+using text::escape;
+using text::show_number;
+
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;

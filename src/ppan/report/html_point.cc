@@ -11,6 +11,10 @@
 namespace ppan::html {
 namespace {
 
+using text::cut_to_width;
+using text::escape;
+using text::text_width;
+
 constexpr std::size_t kMostLevels = 10;        // bars of one column; the rest are added up
 constexpr std::size_t kMostEpochsDrawn = 150;  // of a training curve
 constexpr std::size_t kMostExamples = 12;

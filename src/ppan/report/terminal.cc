@@ -14,6 +14,9 @@
 namespace ppan {
 namespace {
 
+using text::cut_to_columns;
+using text::length_of;
+
 constexpr int kLeastWidth = 40;
 constexpr int kLeastHeight = 4;
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

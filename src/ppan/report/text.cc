@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ppan {
+namespace ppan::text {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -158,4 +158,4 @@ std::string show_number(double value, int digits) {
   return value < 0 ? std::string(kMinus) + text : text;
 }
 
-}  // namespace ppan
+}  // namespace ppan::text

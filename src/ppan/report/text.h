@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ppan {
+namespace ppan::text {
 
 /// Safe as content and inside double-quoted attributes of HTML, XML and SVG. Control characters, which XML
 /// cannot hold, and bytes that are not UTF-8 become U+FFFD.
@@ -26,4 +26,4 @@ std::vector<std::string> wrap(std::string_view text, double width);
 /// A number for people: about `digits` significant digits, no exponent between 1e-4 and 1e6, true minus sign.
 std::string show_number(double value, int digits = 3);
 
-}  // namespace ppan
+}  // namespace ppan::text

@@ -11,6 +11,8 @@
 namespace ppan {
 namespace {
 
+using text::show_number;
+
 struct KnownSeries {
   std::string_view name;
   std::string_view title;

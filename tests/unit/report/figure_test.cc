@@ -13,6 +13,13 @@
 namespace ppan {
 namespace {
 
+using text::cut_to_columns;
+using text::cut_to_width;
+using text::escape;
+using text::show_number;
+using text::text_width;
+using text::wrap;
+
 using test::count_of;
 using test::xml_fault;
 using testing::ElementsAre;

@@ -12,6 +12,8 @@
 namespace ppan {
 namespace {
 
+using text::length_of;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
