@@ -1,0 +1,189 @@
+#include "ppan/audit/attack_numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace ppan {
+namespace {
+
+constexpr double kNormal95 = 1.959963984540054;
+constexpr Index kLeastRows = 5;
+constexpr double kLeastPasses = 10;
+
+// Mean of x over the rows before, tied values counting half: for each value of `a`, the share of `b` below
+// it.
+std::vector<double> placements(std::vector<float> a, std::vector<float> b) {
+  std::sort(b.begin(), b.end());
+  std::vector<double> place;
+  place.reserve(a.size());
+  for (const float v : a) {
+    const auto low = std::lower_bound(b.begin(), b.end(), v);
+    const auto high = std::upper_bound(low, b.end(), v);
+    place.push_back(0.5 * static_cast<double>((low - b.begin()) + (high - b.begin())) /
+                    static_cast<double>(b.size()));
+  }
+  return place;
+}
+
+double variance_of_mean(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double square = 0;
+  for (const double v : values) square += (v - mean) * (v - mean);
+  return values.size() < 2 ? 0 : square / (n - 1) / n;
+}
+
+}  // namespace
+
+double normal_quantile(double p) {
+  double low = -40;
+  double high = 40;
+  for (int step = 0; step < 80; ++step) {
+    const double middle = 0.5 * (low + high);
+    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < p ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+double normal_multiple(Index comparisons) {
+  return comparisons <= 1 ? kNormal95 : normal_quantile(1 - 0.025 / static_cast<double>(comparisons));
+}
+
+Rate mean_rate(const VectorRef<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = values.size() == 0 ? 0 : values.mean();
+  const double variance = values.size() < 2 ? 0 : (values.array() - mean).square().sum() / (n - 1);
+  const double half = values.size() == 0 ? 0 : kNormal95 * std::sqrt(variance / n);
+  return {mean, {mean - half, mean + half}};
+}
+
+Rate share(Index hits, Index count) {
+  if (count == 0) return {0, {0, 1}};
+  const auto n = static_cast<double>(count);
+  const double p = static_cast<double>(hits) / n;
+  const double z2 = kNormal95 * kNormal95;
+  const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
+  const double half = kNormal95 / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+  return {p, {std::max(0.0, middle - half), std::min(1.0, middle + half)}};
+}
+
+double empirical_entropy(const Symbols& x, std::int32_t levels) {
+  return x.empty() ? 0 : -log_share(x, levels).mean();
+}
+
+Vector<double> log_share(const Symbols& x, std::int32_t levels) {
+  std::vector<double> count(static_cast<std::size_t>(levels), 0);
+  for (const std::int32_t code : x) count[static_cast<std::size_t>(code)] += 1;
+  Vector<double> out(static_cast<Index>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    out[static_cast<Index>(i)] =
+        std::log(count[static_cast<std::size_t>(x[i])] / static_cast<double>(x.size()));
+  }
+  return out;
+}
+
+Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string method) {
+  const Rate mean = mean_rate(gain);
+  const auto clip = [&](double v) { return std::clamp(v, 0.0, std::max(entropy, 0.0)); };
+  return {.nats = clip(mean.value),
+          .interval95 = Interval{clip(mean.interval95.low), clip(mean.interval95.high)},
+          .bound = Bound::kLower,
+          .method = std::move(method),
+          .samples = gain.size()};
+}
+
+Rate accuracy(const Matrix<float>& log_probability, const Symbols& x) {
+  Index hits = 0;
+  for (Index i = 0; i < log_probability.rows(); ++i) {
+    Index guess = 0;
+    log_probability.row(i).maxCoeff(&guess);
+    hits += guess == x[static_cast<std::size_t>(i)] ? 1 : 0;
+  }
+  return share(hits, log_probability.rows());
+}
+
+Rate balanced_accuracy(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels) {
+  std::vector<double> hits(static_cast<std::size_t>(levels), 0);
+  std::vector<double> rows(static_cast<std::size_t>(levels), 0);
+  for (Index i = 0; i < log_probability.rows(); ++i) {
+    Index guess = 0;
+    log_probability.row(i).maxCoeff(&guess);
+    const auto truth = static_cast<std::size_t>(x[static_cast<std::size_t>(i)]);
+    rows[truth] += 1;
+    if (guess == x[static_cast<std::size_t>(i)]) hits[truth] += 1;
+  }
+  double sum = 0;
+  double variance = 0;
+  double seen = 0;
+  for (std::size_t l = 0; l < rows.size(); ++l) {
+    if (rows[l] == 0) continue;
+    const double p = hits[l] / rows[l];
+    // (h + 1)(n - h + 1) / (n + 2)^2: a class that is always or never recognised still has a variance.
+    const double smooth = (hits[l] + 1) / (rows[l] + 2);
+    sum += p;
+    variance += smooth * (1 - smooth) / rows[l];
+    seen += 1;
+  }
+  if (seen == 0) return {0, {0, 1}};
+  const double value = sum / seen;
+  const double half = kNormal95 * std::sqrt(variance) / seen;
+  return {value, {std::max(0.0, value - half), std::min(1.0, value + half)}};
+}
+
+Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels) {
+  double sum = 0;
+  double error = 0;
+  double used = 0;
+  for (std::int32_t l = 0; l < levels; ++l) {
+    std::vector<float> own;
+    std::vector<float> other;
+    for (Index i = 0; i < log_probability.rows(); ++i) {
+      (x[static_cast<std::size_t>(i)] == l ? own : other).push_back(log_probability(i, l));
+    }
+    if (static_cast<Index>(std::min(own.size(), other.size())) < kLeastRows) continue;
+    const std::vector<double> above = placements(own, other);
+    const std::vector<double> below = placements(other, own);
+    sum += std::accumulate(above.begin(), above.end(), 0.0) / static_cast<double>(above.size());
+    error += std::sqrt(variance_of_mean(above) + variance_of_mean(below));
+    used += 1;
+    if (levels == 2) break;  // the other level has the same curve, mirrored
+  }
+  if (used == 0) return {0.5, {0, 1}};
+  const double value = sum / used;
+  const double half = kNormal95 * error / used;
+  return {value, {std::max(0.0, value - half), std::min(1.0, value + half)}};
+}
+
+std::vector<LowFalsePositive> low_false_positive(const Matrix<float>& log_probability, const Symbols& x,
+                                                 std::int32_t levels) {
+  std::vector<LowFalsePositive> out;
+  for (const double rate : std::array{0.01, 0.001}) {
+    LowFalsePositive best{.false_positive_rate = rate, .level = -1, .true_positive_rate = {}};
+    for (std::int32_t l = 0; l < levels; ++l) {
+      std::vector<float> own;
+      std::vector<float> other;
+      for (Index i = 0; i < log_probability.rows(); ++i) {
+        (x[static_cast<std::size_t>(i)] == l ? own : other).push_back(log_probability(i, l));
+      }
+      const double passes = rate * static_cast<double>(other.size());
+      if (passes < kLeastPasses || static_cast<Index>(own.size()) < kLeastRows) continue;
+      // Strictly above the threshold: at most `passes` of the others.
+      const auto position = static_cast<std::ptrdiff_t>(passes);
+      std::nth_element(other.begin(), other.begin() + position, other.end(), std::greater<>());
+      const float threshold = other[static_cast<std::size_t>(position)];
+      const auto hits = std::count_if(own.begin(), own.end(), [&](float v) { return v > threshold; });
+      const Rate found = share(hits, static_cast<Index>(own.size()));
+      if (best.level < 0 || found.value > best.true_positive_rate.value) {
+        best.level = l;
+        best.true_positive_rate = found;
+      }
+    }
+    if (best.level >= 0) out.push_back(best);
+  }
+  return out;
+}
+
+}  // namespace ppan

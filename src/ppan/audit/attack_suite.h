@@ -1,0 +1,98 @@
+#pragma once
+
+// The suite: every attacker learns on one part of the held-out rows, the strongest is chosen on a second part
+// and reported on a third. Their mixture, with weights fitted on the second part, competes as well.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ppan/audit/attack_features.h"
+#include "ppan/audit/attack_numbers.h"
+#include "ppan/audit/attack_target.h"
+#include "ppan/audit/attacker.h"
+#include "ppan/core/problem.h"
+
+namespace ppan {
+
+struct SuiteOptions {
+  std::vector<AttackerKind> attackers;  ///< Empty: all that fit the attribute.
+  AttackEffort effort;
+  Index most_training_rows =
+      50'000;                  ///< Rows attackers learn from, further releases not counted. At least 1.
+  bool learning_curve = true;  ///< Refit the winner on an eighth, a quarter and a half of the rows.
+  bool sources = true;         ///< Find out which columns give the attribute away.
+  int threads = 0;             ///< 0: as many as the machine has cores. Results do not depend on it.
+  std::uint64_t seed = 1;
+  [[nodiscard]] Problems check() const;
+};
+
+/// Disjoint parts of the rows, each in random order: 50 % train, 20 % selection, 30 % test.
+struct AttackSplit {
+  std::vector<std::int32_t> train;
+  std::vector<std::int32_t> selection;
+  std::vector<std::int32_t> test;
+};
+AttackSplit make_split(Index rows, std::uint64_t seed);
+
+/// What the attackers of one attribute are given.
+struct SuiteInput {
+  AttackFeatures released;
+  std::vector<AttackFeatures> again;  ///< Further releases of the same rows: more to learn from.
+  std::vector<FeatureSource> source;  ///< Of each feature.
+  std::vector<Index> values;          ///< Features that measure closeness.
+};
+SuiteInput suite_input(const FeatureMap& map, const AuditTable& released,
+                       const std::vector<AuditTable>& again);
+/// Tells the attackers the value of another attribute as well (chain rule).
+void add_known(SuiteInput& input, const AttackTarget& known);
+
+struct AttackerScore {
+  std::string name;
+  double selection = 0;  ///< H - log loss on the selection rows, nats: what the choice was made on.
+  Estimate leakage;      ///< On the test rows.
+};
+
+struct LearningPoint {
+  Index rows = 0;
+  Rate gain;  ///< Nats, not clipped.
+};
+
+/// What is lost to the attacker, nats, when one side of one column is shuffled among the rows.
+struct LeakSource {
+  FeatureSource where;
+  double nats = 0;
+};
+
+struct SuiteResult {
+  std::vector<AttackerScore> attackers;  ///< Strongest on the selection rows first.
+  std::string winner;                    ///< For a mixture with its parts.
+  Matrix<float> log_probability;         ///< Of the winner, test rows x levels.
+  Vector<double> score;                  ///< log Q(x_i|z_i) of the winner on the test rows.
+  Vector<double> gain;                   ///< score - log share of x_i among the test rows.
+  double entropy = 0;                    ///< Of x among the test rows, nats.
+  Vector<double> prior;                  ///< Shares of the levels among the training rows.
+  std::vector<LearningPoint> learning;   ///< Of the strongest single attacker, fewest rows first.
+  bool still_rising = false;        ///< Doubling the rows last added more than noise and more than little.
+  std::vector<LeakSource> sources;  ///< Greatest first; those above 1 % of the leakage.
+};
+
+SuiteResult attack(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
+                   const SuiteOptions& options);
+
+/// Normal scores of a continuous attribute by the empirical law of the training rows, and of its bin edges.
+struct NormalScores {
+  Vector<float> row;  ///< NaN where missing.
+  std::vector<double> edge;
+};
+NormalScores normal_scores(const AttackTarget& target, std::span<const std::int32_t> training);
+
+/// Rows `rows` of every matrix.
+AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const Vector<float>& score,
+                       std::span<const std::int32_t> rows);
+
+/// Attackers trusted to find most of what the whole suite finds at a tenth of its cost.
+std::vector<AttackerKind> quick_attackers(bool continuous);
+
+}  // namespace ppan

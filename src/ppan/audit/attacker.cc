@@ -1,0 +1,89 @@
+#include "ppan/audit/attacker.h"
+
+#include "ppan/audit/lookup_attacker.h"
+#include "ppan/audit/neighbour_attacker.h"
+#include "ppan/audit/network_attacker.h"
+#include "ppan/audit/tree_attacker.h"
+
+namespace ppan {
+namespace {
+
+class PriorAttacker final : public Attacker {
+ public:
+  explicit PriorAttacker(const AttackTask& task) : Attacker(task) {}
+  void fit(const AttackRows& /*train*/, const AttackRows& /*selection*/, RandomSource& /*random*/) override {}
+  Matrix<float> log_probability(const AttackRows& rows) override { return prior_rows(rows.rows()); }
+};
+
+}  // namespace
+
+std::string_view to_string(AttackerKind kind) {
+  switch (kind) {
+    case AttackerKind::kPrior:
+      return "prior only";
+    case AttackerKind::kLookup:
+      return "lookup";
+    case AttackerKind::kLogistic:
+      return "logistic regression";
+    case AttackerKind::kSmallMlp:
+      return "small network";
+    case AttackerKind::kLargeMlp:
+      return "large network";
+    case AttackerKind::kTrees:
+      return "boosted trees";
+    case AttackerKind::kNeighbours:
+      return "nearest neighbours";
+    case AttackerKind::kDensity:
+      return "density network";
+  }
+  return "?";
+}
+
+Problems AttackEffort::check() const {
+  ProblemList list;
+  list.require_at_least("epochs", epochs, 1);
+  list.require_at_least("patience", patience, 1);
+  list.require_at_least("trees", trees, 1);
+  list.require_at_least("neighbours", static_cast<double>(neighbours), 1);
+  return list.take();
+}
+
+Matrix<float> Attacker::prior_rows(Index rows) const {
+  Matrix<float> out(rows, task_.levels);
+  for (Index l = 0; l < task_.levels; ++l)
+    out.col(l).setConstant(static_cast<float>(std::log(task_.prior[l])));
+  return out;
+}
+
+std::unique_ptr<Attacker> make_attacker(AttackerKind kind, const AttackTask& task) {
+  switch (kind) {
+    case AttackerKind::kPrior:
+      return std::make_unique<PriorAttacker>(task);
+    case AttackerKind::kLookup:
+      return std::make_unique<LookupAttacker>(task);
+    case AttackerKind::kLogistic:
+      return std::make_unique<NetworkAttacker>(task, NetworkAttackerOptions{.hidden = {}, .rate = 0.01});
+    case AttackerKind::kSmallMlp:
+      return std::make_unique<NetworkAttacker>(task, NetworkAttackerOptions{.hidden = {64}, .rate = 0.003});
+    case AttackerKind::kLargeMlp:
+      return std::make_unique<NetworkAttacker>(task,
+                                               NetworkAttackerOptions{.hidden = {256, 256}, .rate = 0.001});
+    case AttackerKind::kTrees:
+      return std::make_unique<TreeAttacker>(task);
+    case AttackerKind::kNeighbours:
+      return std::make_unique<NeighbourAttacker>(task);
+    case AttackerKind::kDensity:
+      return std::make_unique<DensityAttacker>(task);
+  }
+  throw Error(ErrorCode::kInternal, "unknown attacker");
+}
+
+double mean_score(const Matrix<float>& log_probability, const Symbols& x) {
+  double sum = 0;
+  for (Index i = 0; i < log_probability.rows(); ++i) {
+    sum += static_cast<double>(log_probability(i, x[static_cast<std::size_t>(i)]));
+  }
+  return log_probability.rows() == 0 ? 0 : sum / static_cast<double>(log_probability.rows());
+}
+
+}  // namespace ppan

@@ -1,0 +1,613 @@
+#include "ppan/audit/audit.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+
+#include "ppan/audit/finite_information.h"
+#include "ppan/audit/gaussian_information.h"
+#include "ppan/audit/ksg.h"
+#include "ppan/audit/network_attacker.h"
+#include "ppan/audit/tree_attacker.h"
+#include "ppan/core/error.h"
+#include "ppan/core/parallel.h"
+#include "ppan/nn/dense.h"
+
+namespace ppan {
+namespace {
+
+constexpr Index kLeastRows = 300;
+constexpr Index kRowsPerLevel = 30;
+constexpr Index kRowsPerBin = 50;
+constexpr std::int32_t kMostGroupLevels = 20;
+constexpr Index kMostKsgRows = 10'000;
+constexpr Index kMostKsgColumns = 8;
+constexpr Index kMostLinearFeatures = 600;
+constexpr Index kRowsPerCell = 20;  // for counts to be believed
+
+SuiteOptions suite_options(const AuditOptions& options) {
+  SuiteOptions suite = options.suite.value_or(SuiteOptions{});
+  if (!options.suite && options.quick) {
+    suite.effort = {.epochs = 12, .patience = 2, .trees = 200, .neighbours = 5'000};
+    suite.most_training_rows = 10'000;
+  }
+  suite.threads = options.threads;
+  suite.seed = options.seed;
+  return suite;
+}
+
+// For the many smaller questions around the main one.
+SuiteOptions side_suite(const AuditOptions& options, bool continuous) {
+  SuiteOptions suite = suite_options(options);
+  if (suite.attackers.empty()) suite.attackers = quick_attackers(continuous);
+  suite.learning_curve = false;
+  suite.sources = false;
+  suite.effort.epochs = std::min(suite.effort.epochs, 20);
+  suite.effort.trees = std::min(suite.effort.trees, 400);
+  suite.most_training_rows = std::min<Index>(suite.most_training_rows, 20'000);
+  return suite;
+}
+
+void require_rows(Index rows, const AuditColumn& column) {
+  if (column.rows() == rows) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("column \"{}\" has {} rows, the release has {}", column.name, column.rows(), rows),
+              "The audit compares row by row: give tables of the same records in the same order.");
+}
+
+void check_input(const AuditInput& input) {
+  if (input.released.columns.empty())
+    throw Error(ErrorCode::kBadInput, "nothing is released: there is no column to audit");
+  if (input.sensitive.empty()) {
+    throw Error(ErrorCode::kUsage, "no sensitive column is named", "Name at least one: --sensitive COLUMN.");
+  }
+  const Index rows = input.released.rows();
+  for (const AuditColumn& column : input.released.columns) require_rows(rows, column);
+  for (const auto* columns : {&input.sensitive, &input.side, &input.undeclared, &input.groups}) {
+    for (const AuditColumn& column : *columns) require_rows(rows, column);
+  }
+  if (rows < kLeastRows) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} rows are too few to audit; at least {} are needed", rows, kLeastRows),
+                "Hold more records out of training.");
+  }
+  if (rows > std::numeric_limits<std::int32_t>::max())
+    throw Error(ErrorCode::kBadInput, "more than 2^31 rows");
+}
+
+AttackTarget target_for(const AuditColumn& column, const AttackSplit& split, const AuditOptions& options) {
+  TargetOptions wanted = options.target;
+  wanted.bins = static_cast<std::int32_t>(
+      std::clamp<Index>(column.rows() / kRowsPerBin, 2, static_cast<Index>(wanted.bins)));
+  AttackTarget target = target_of(column, split.train, wanted);
+  const Index needed = rows_needed(target.levels);
+  if (!target.continuous && column.rows() < needed) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{} rows are too few to audit \"{}\" with its {} categories; at least {} are needed",
+                    column.rows(), column.name, target.levels, needed),
+        "Hold more records out of training, or put categories together.");
+  }
+  return target;
+}
+
+Symbols take(const Symbols& from, const std::vector<std::int32_t>& rows) {
+  Symbols out;
+  out.reserve(rows.size());
+  for (const std::int32_t row : rows) out.push_back(from[static_cast<std::size_t>(row)]);
+  return out;
+}
+
+// ---- groups
+// ---------------------------------------------------------------------------------------------------
+
+struct Group {
+  std::string column;
+  std::string level;
+  bool from_release = false;
+  std::vector<Index> rows;  // of the test rows
+};
+
+void add_column_groups(const AuditColumn& column, bool from_release, const AttackSplit& split,
+                       const AuditOptions& options, std::vector<Group>& groups) {
+  std::map<std::string, std::vector<Index>> members;
+  for (std::size_t t = 0; t < split.test.size(); ++t) {
+    const auto row = static_cast<std::size_t>(split.test[t]);
+    std::string level = "(missing)";
+    if (!column.missing[row]) {
+      level = column.has_text() ? column.level[static_cast<std::size_t>(column.code[row])]
+                                : fmt::format("{}", column.number[split.test[t]]);
+    }
+    members[level].push_back(static_cast<Index>(t));
+    if (static_cast<std::int32_t>(members.size()) > kMostGroupLevels) return;
+  }
+  if (members.size() < 2) return;
+  for (auto& [level, rows] : members) {
+    if (static_cast<Index>(rows.size()) >= options.least_group_rows) {
+      groups.push_back({column.name, level, from_release, std::move(rows)});
+    }
+  }
+}
+
+// The rows about which the attacker claims to have learned most, judged by its belief and not by the truth.
+void add_exposed_groups(const SuiteResult& result, const AuditOptions& options, std::vector<Group>& groups) {
+  const Index rows = result.log_probability.rows();
+  std::vector<std::pair<double, Index>> claim;
+  for (Index i = 0; i < rows; ++i) {
+    double divergence = 0;
+    for (Index l = 0; l < result.log_probability.cols(); ++l) {
+      const double log_q = static_cast<double>(result.log_probability(i, l));
+      divergence += std::exp(log_q) * (log_q - std::log(result.prior[l]));
+    }
+    claim.emplace_back(-divergence, i);
+  }
+  std::sort(claim.begin(), claim.end());
+  for (const auto& [share, name] : {std::pair{0.01, "1 % of rows"}, std::pair{0.1, "10 % of rows"}}) {
+    const auto count = static_cast<Index>(share * static_cast<double>(rows));
+    if (count < options.least_group_rows) continue;
+    Group group{"most exposed", name, true, {}};
+    for (Index k = 0; k < count; ++k) group.rows.push_back(claim[static_cast<std::size_t>(k)].second);
+    groups.push_back(std::move(group));
+  }
+}
+
+std::vector<GroupLeakage> group_leakage(const AuditInput& input, const AttackTarget& target,
+                                        const AttackSplit& split, const SuiteResult& result,
+                                        const AuditOptions& options) {
+  std::vector<Group> groups;
+  add_exposed_groups(result, options, groups);
+  const Symbols x = take(target.code, split.test);
+  for (std::int32_t l = 0; l < target.levels; ++l) {
+    Group group{target.name, target.level[static_cast<std::size_t>(l)], false, {}};
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (x[i] == l) group.rows.push_back(static_cast<Index>(i));
+    }
+    if (static_cast<Index>(group.rows.size()) >= options.least_group_rows) groups.push_back(std::move(group));
+  }
+  for (const AuditColumn& column : input.groups) add_column_groups(column, false, split, options, groups);
+  for (const AuditColumn& column : input.released.columns)
+    add_column_groups(column, true, split, options, groups);
+
+  // Groups that the release tells apart: against the prior, a bound. Others (the levels of the attribute
+  // itself, say): against the attacker's own mean belief, so that one who leans to a level without knowing
+  // anything scores 0.
+  const Vector<double> belief =
+      result.log_probability.array().cast<double>().exp().colwise().mean().transpose();
+  Vector<double> to_prior = result.score;
+  Vector<double> to_belief = result.score;
+  for (Index i = 0; i < to_prior.size(); ++i) {
+    to_prior[i] -= std::log(result.prior[x[static_cast<std::size_t>(i)]]);
+    to_belief[i] -= std::log(belief[x[static_cast<std::size_t>(i)]]);
+  }
+  const double multiple = normal_multiple(static_cast<Index>(groups.size()));
+  std::vector<GroupLeakage> out;
+  for (const Group& group : groups) {
+    Vector<double> gain(static_cast<Index>(group.rows.size()));
+    const Vector<double>& from = group.from_release ? to_prior : to_belief;
+    for (std::size_t k = 0; k < group.rows.size(); ++k) gain[static_cast<Index>(k)] = from[group.rows[k]];
+    const Rate mean = mean_rate(gain);
+    const double half = (mean.interval95.high - mean.value) / normal_multiple() * multiple;
+    out.push_back({group.column, group.level, gain.size(),
+                   Estimate{.nats = mean.value,
+                            .interval95 = Interval{mean.value - half, mean.value + half},
+                            .bound = group.from_release ? Bound::kLower : Bound::kEstimate,
+                            .method = "held-out log loss within the group",
+                            .samples = gain.size()}});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const GroupLeakage& a, const GroupLeakage& b) {
+    return a.leakage.interval95->low > b.leakage.interval95->low;
+  });
+  return out;
+}
+
+// ---- continuous attributes
+// -------------------------------------------------------------------------------------
+
+// R^2 = 1 - E e^2 / Var y, with the interval of the delta method over the rows.
+Rate r_squared(const Vector<float>& y, const Vector<float>& guess) {
+  const Vector<double> truth = y.cast<double>();
+  const double mean = truth.mean();
+  const double variance = (truth.array() - mean).square().mean();
+  if (variance <= 0) return {0, {0, 0}};
+  const Eigen::ArrayXd error = (truth - guess.cast<double>()).array().square();
+  const double value = 1 - error.mean() / variance;
+  const Vector<double> influence =
+      (value - error / variance + error.mean() / (variance * variance) * (truth.array() - mean).square())
+          .matrix();
+  const Rate spread = mean_rate(influence);
+  const double half = spread.interval95.high - spread.value;
+  return {value, {value - half, std::min(1.0, value + half)}};
+}
+
+AttackRows known_rows(const AttackRows& rows, const std::vector<std::int32_t>& from,
+                      const Vector<double>& value, Vector<float>& y) {
+  std::vector<std::int32_t> known;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    if (!std::isnan(rows.score[i])) known.push_back(static_cast<std::int32_t>(i));
+  }
+  AttackFeatures features{rows.data, rows.cell, 0};
+  y.resize(static_cast<Index>(known.size()));
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    y[static_cast<Index>(i)] = static_cast<float>(value[from[static_cast<std::size_t>(known[i])]]);
+  }
+  return attack_rows(features, rows.x, rows.score, known);
+}
+
+// Everything about a continuous attribute that does not go through bins.
+void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const AttackTarget& target,
+                    const AttackSplit& split, const SuiteOptions& suite, const AuditOptions& options,
+                    AttributeAudit& out) {
+  // Network that gives a density, and regressors.
+  std::vector<std::int32_t> train_rows = split.train;
+  const Index most_rows = std::min<Index>(suite.most_training_rows, 20'000);
+  if (static_cast<Index>(train_rows.size()) > most_rows)
+    train_rows.resize(static_cast<std::size_t>(most_rows));
+  const NormalScores scores = normal_scores(target, train_rows);
+  // Standardised, so that neither trees nor floats meet salaries in the millions.
+  double mean = 0;
+  double square = 0;
+  double count = 0;
+  for (const std::int32_t row : train_rows) {
+    if (std::isnan(target.value[row])) continue;
+    count += 1;
+    const double step = target.value[row] - mean;
+    mean += step / count;
+    square += step * (target.value[row] - mean);
+  }
+  const Vector<double> value = (target.value.array() - mean) / std::sqrt(std::max(square / count, 1e-300));
+  const auto part = [&](const std::vector<std::int32_t>& rows, Vector<float>& y) {
+    return known_rows(attack_rows(suite_in.released, target.code, scores.row, rows), rows, value, y);
+  };
+  Vector<float> y_train;
+  Vector<float> y_selection;
+  Vector<float> y_test;
+  const AttackRows train = part(train_rows, y_train);
+  const AttackRows selection = part(split.selection, y_selection);
+  const AttackRows test = part(split.test, y_test);
+
+  AttackTask task;
+  task.levels = target.levels;
+  task.prior = Vector<double>::Constant(target.levels, 1.0 / target.levels);
+  task.score_edge = scores.edge;
+  task.effort = suite.effort;
+  DensityAttacker density(task);
+  TreeRegression trees;
+  SeededRandom random = SeededRandom(options.seed).fork("density");
+  parallel_for(2, thread_count(options.threads), [&](std::int64_t job) {
+    if (job == 0) {
+      density.fit(train, selection, random);
+    } else {
+      trees = regress_with_trees(train.data, y_train, selection.data, y_selection, test.data,
+                                 suite.effort.trees, options.seed);
+    }
+  });
+  const Matrix<float> predicted = density.predict(test);
+  Vector<double> gain(test.rows());
+  for (Index i = 0; i < test.rows(); ++i) {
+    const double s = test.score[i];
+    const double log_variance = std::clamp(static_cast<double>(predicted(i, 1)), -30.0, 30.0);
+    const double error = s - static_cast<double>(predicted(i, 0));
+    gain[i] = 0.5 * (s * s - log_variance - error * error * std::exp(-log_variance));
+  }
+  out.others.push_back(
+      lower_bound(gain, std::log(static_cast<double>(test.rows())),
+                  "density network on normal scores (a lower bound but for the fit of their law)"));
+
+  struct Candidate {
+    std::string name;
+    double loss;
+    Rate r2;
+  };
+  std::vector<Candidate> candidates;
+  candidates.push_back(
+      {"boosted trees", (trees.selection - y_selection).squaredNorm(), r_squared(y_test, trees.test)});
+  if (train.data.cols() <= kMostLinearFeatures) {
+    const Matrix<double> a = train.data.cast<double>();
+    Matrix<double> gram = a.transpose() * a;
+    gram.diagonal().array() += 1e-3 * static_cast<double>(a.rows());
+    const Vector<double> centred = y_train.cast<double>().array() - static_cast<double>(y_train.mean());
+    const Vector<float> weight = gram.ldlt().solve(a.transpose() * centred).cast<float>();
+    const auto guess = [&](const AttackRows& rows) {
+      return Vector<float>((rows.data * weight).array() + y_train.mean());
+    };
+    candidates.push_back({"linear regression", (guess(selection) - y_selection).squaredNorm(),
+                          r_squared(y_test, guess(test))});
+  }
+  const auto best = std::min_element(candidates.begin(), candidates.end(),
+                                     [](const Candidate& a, const Candidate& b) { return a.loss < b.loss; });
+  out.r_squared = best->r2;
+  out.regressor = best->name;
+
+  // Estimators on the numbers alone: rows without gaps, numeric columns.
+  std::vector<const AuditColumn*> numeric;
+  for (const AuditColumn& column : input.released.columns) {
+    if (column.numeric()) numeric.push_back(&column);
+  }
+  if (numeric.empty()) return;
+  std::vector<Index> rows;
+  for (Index i = 0; i < input.released.rows(); ++i) {
+    bool whole = !std::isnan(target.value[i]);
+    for (const AuditColumn* column : numeric) whole = whole && !std::isnan(column->number[i]);
+    if (whole) rows.push_back(i);
+  }
+  const auto width = static_cast<Index>(numeric.size());
+  if (static_cast<Index>(rows.size()) < std::max<Index>(100, 2 * width + 10)) return;
+  Matrix<double> x(static_cast<Index>(rows.size()), 1);
+  Matrix<double> z(static_cast<Index>(rows.size()), width);
+  for (Index k = 0; k < x.rows(); ++k) {
+    x(k, 0) = target.value[rows[static_cast<std::size_t>(k)]];
+    for (Index c = 0; c < width; ++c)
+      z(k, c) = numeric[static_cast<std::size_t>(c)]->number[rows[static_cast<std::size_t>(k)]];
+  }
+  const auto add = [&](Estimate estimate, const char* method) {
+    estimate.method = method;
+    if (std::isfinite(estimate.nats)) out.others.push_back(std::move(estimate));
+  };
+  add(gaussian_information(x, z), "Gaussian plug-in on the numeric columns");
+  if (width <= kMostKsgColumns) {
+    const Index used = std::min(x.rows(), kMostKsgRows);  // row order is no order in law, so any rows will do
+    add(ksg_information(x.topRows(used), z.topRows(used), {.seed = options.seed, .threads = options.threads}),
+        "nearest neighbours (KSG) on the numeric columns");
+  }
+}
+
+// ---- one attribute
+// ---------------------------------------------------------------------------------------------
+
+AuditTable with_columns(const AuditTable& table, const std::vector<AuditColumn>& more) {
+  AuditTable joined = table;
+  joined.columns.insert(joined.columns.end(), more.begin(), more.end());
+  return joined;
+}
+
+SideInformation side_information(const AuditInput& input, const AttackTarget& target,
+                                 const AttackSplit& split, const Estimate& leakage,
+                                 const AuditOptions& options) {
+  const SuiteOptions suite = side_suite(options, target.continuous);
+  FeatureOptions alone = options.features;
+  alone.row_position = false;  // position belongs to the release, not to what is known beside it
+  const AuditTable known{input.side};
+  const FeatureMap side_map(known, alone);
+  const SuiteResult side = attack(suite_input(side_map, known, {}), target, split, suite);
+  const AuditTable all = with_columns(input.released, input.side);
+  const FeatureMap both_map(all, options.features);
+  const SuiteResult both = attack(suite_input(both_map, all, {}), target, split, suite);
+  SideInformation out;
+  out.side = lower_bound(side.gain, side.entropy, "held-out log loss, side columns only");
+  out.both = lower_bound(both.gain, both.entropy, "held-out log loss, release and side columns");
+  out.additional = mean_rate(both.score - side.score);
+  out.bound = std::min(both.entropy, leakage.nats + out.side.nats);
+  return out;
+}
+
+std::vector<RepeatedRelease> repeated_releases(const AuditInput& input, const AttackTarget& target,
+                                               const AttackSplit& split, const AuditOptions& options) {
+  std::vector<RepeatedRelease> out;
+  for (const int releases : options.repeats) {
+    AuditTable all = input.released;
+    std::vector<AuditColumn> mean = input.released.columns;
+    for (int r = 1; r < releases; ++r) {
+      AuditTable again = input.draw_again(r);
+      for (std::size_t c = 0; c < again.columns.size(); ++c) {
+        AuditColumn column = std::move(again.columns[c]);
+        if (column.numeric() && mean[c].numeric()) mean[c].number += column.number;
+        column.name = fmt::format("{} (release {})", column.name, r + 1);
+        all.columns.push_back(std::move(column));
+      }
+    }
+    for (AuditColumn& column : mean) {
+      if (!column.numeric()) continue;
+      const Vector<double> average = column.number / releases;
+      all.columns.push_back(column_of_numbers(column.name + " (mean of releases)", average));
+    }
+    const FeatureMap map(all, options.features);
+    const SuiteResult result =
+        attack(suite_input(map, all, {}), target, split, side_suite(options, target.continuous));
+    out.push_back(
+        {releases, lower_bound(result.gain, result.entropy,
+                               fmt::format("held-out log loss, {} releases of each row", releases))});
+  }
+  return out;
+}
+
+// Reports the suite's result on one attribute; `known` are the released rows it ran on.
+AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, const AttackTarget& target,
+                        const AttackSplit& split, const SuiteResult& result, const AuditOptions& options) {
+  const Symbols x = take(target.code, split.test);
+  AttributeAudit out;
+  out.name = target.name;
+  out.continuous = target.continuous;
+  out.level = target.level;
+  out.entropy = result.entropy;
+  out.leakage = lower_bound(result.gain, result.entropy, "held-out log loss, " + result.winner);
+  out.winner = result.winner;
+  out.attackers = result.attackers;
+  out.learning = result.learning;
+  out.verdict = result.still_rising               ? Verdict::kInconclusive
+                : out.leakage.interval95->low > 0 ? Verdict::kLeakFound
+                                                  : Verdict::kNothingFound;
+  out.accuracy = accuracy(result.log_probability, x);
+  out.prior_accuracy = std::exp(log_share(x, target.levels).maxCoeff());
+  out.balanced_accuracy = balanced_accuracy(result.log_probability, x, target.levels);
+  out.auc = area_under_roc(result.log_probability, x, target.levels);
+  out.low_false_positive = low_false_positive(result.log_probability, x, target.levels);
+  out.groups = group_leakage(input, target, split, result, options);
+  out.sources = result.sources;
+  out.notes = target.notes;
+  const Index rows = input.released.rows();
+  if (!target.continuous && suite_in.released.cells <= rows / kRowsPerCell) {
+    out.others.push_back(finite_information(target.code, target.levels, suite_in.released.cell,
+                                            suite_in.released.cells, options.seed));
+  }
+  if (target.continuous) add_continuous(input, suite_in, target, split, suite_options(options), options, out);
+  if (input.upper_bounds) out.upper = input.upper_bounds(target);
+  std::stable_sort(out.upper.begin(), out.upper.end(),
+                   [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
+  if (!target.continuous) {
+    out.upper.push_back({.nats = result.entropy,
+                         .interval95 = std::nullopt,
+                         .bound = Bound::kUpper,
+                         .method = "entropy of the attribute: all there is to know",
+                         .samples = static_cast<std::int64_t>(x.size())});
+  }
+  if (!input.upper_bounds) {
+    out.notes.emplace_back(
+        target.continuous
+            ? "no bound from above: the law of the mechanism is not known to this audit, and a continuous "
+              "attribute has no finite entropy to fall back on"
+            : "no bound from above but the entropy: the law of the mechanism is not known to this audit");
+  }
+  return out;
+}
+
+JointAudit joint_audit(const SuiteInput& first_input, const std::vector<AttackTarget>& targets,
+                       const SuiteResult& first, const AttackSplit& split, const AuditOptions& options) {
+  JointAudit joint;
+  joint.names.push_back(targets[0].name);
+  joint.still_rising = first.still_rising;
+  SuiteInput input = first_input;
+  Vector<double> score = first.score;
+  std::int32_t levels = targets[0].levels;
+  Symbols code = take(targets[0].code, split.test);
+  for (std::size_t a = 1; a < targets.size(); ++a) {
+    add_known(input, targets[a - 1]);
+    SuiteOptions suite = side_suite(options, targets[a].continuous);
+    suite.learning_curve = true;
+    const SuiteResult link = attack(input, targets[a], split, suite);
+    score += link.score;
+    joint.still_rising = joint.still_rising || link.still_rising;
+    joint.names.push_back(targets[a].name);
+    code = joint_code(code, take(targets[a].code, split.test), targets[a].levels, levels);
+  }
+  const Vector<double> base = log_share(code, levels);
+  joint.entropy = -base.mean();
+  joint.leakage = lower_bound(score - base, joint.entropy, "held-out log loss, chain rule");
+  return joint;
+}
+
+void scan_undeclared(const AuditInput& input, const SuiteInput& suite_in, const AttackSplit& split,
+                     const AuditOptions& options, AuditReport& report) {
+  const double widen = normal_multiple(static_cast<Index>(input.undeclared.size())) / normal_multiple();
+  for (const AuditColumn& column : input.undeclared) {
+    try {
+      const AttackTarget target = target_for(column, split, options);
+      SuiteOptions suite = side_suite(options, target.continuous);
+      suite.most_training_rows = std::min<Index>(suite.most_training_rows, 10'000);
+      if (!options.suite) {
+        suite.attackers = {AttackerKind::kTrees, AttackerKind::kLogistic, AttackerKind::kLookup,
+                           AttackerKind::kPrior};
+        suite.effort.trees = 200;
+        suite.effort.epochs = 10;
+      }
+      const SuiteResult result = attack(suite_in, target, split, suite);
+      const Rate mean = mean_rate(result.gain);
+      const double low = mean.value - widen * (mean.value - mean.interval95.low);
+      report.undeclared.push_back(
+          {column.name, result.entropy,
+           lower_bound(result.gain, result.entropy, "held-out log loss, " + result.winner), low > 0});
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kBadInput) throw;
+      report.not_audited.push_back(fmt::format("{}: {}", column.name, error.what()));
+    }
+  }
+  std::stable_sort(report.undeclared.begin(), report.undeclared.end(),
+                   [](const UndeclaredLeak& a, const UndeclaredLeak& b) {
+                     return a.leakage.nats * b.entropy > b.leakage.nats * a.entropy;
+                   });
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kNothingFound:
+      return "nothing found";
+    case Verdict::kLeakFound:
+      return "leak found";
+    case Verdict::kInconclusive:
+      return "inconclusive";
+  }
+  return "?";
+}
+
+Problems AuditOptions::check() const {
+  ProblemList list;
+  list.add("target", target.check());
+  list.add("features", features.check());
+  if (suite) list.add("suite", suite->check());
+  list.require_between("training_releases", training_releases, 1, 100);
+  for (const int count : repeats) list.require_between("repeats", count, 2, 64);
+  if (limit) list.require_at_least("limit", *limit, 0);
+  list.require_at_least("least_group_rows", static_cast<double>(least_group_rows), 2);
+  list.require_at_least("threads", threads, 0);
+  return list.take();
+}
+
+Index rows_needed(std::int32_t levels) {
+  return std::max(kLeastRows, kRowsPerLevel * levels);
+}
+
+std::vector<std::string> AuditReport::over_limit() const {
+  std::vector<std::string> over;
+  if (!limit) return over;
+  for (const AttributeAudit& a : attributes) {
+    if (a.leakage.interval95->high > *limit || a.verdict == Verdict::kInconclusive) over.push_back(a.name);
+  }
+  if (joint && (joint->leakage.interval95->high > *limit || joint->still_rising)) {
+    over.push_back(fmt::format("{} jointly", fmt::join(joint->names, " and ")));
+  }
+  return over;
+}
+
+bool AuditReport::within_limit() const {
+  return over_limit().empty();
+}
+
+AuditReport audit(const AuditInput& input, const AuditOptions& options) {
+  require_none(options.check(), "an audit with these options cannot be made:");
+  check_input(input);
+  set_blas_threads(1);  // attackers run side by side instead
+  const AttackSplit split = make_split(input.released.rows(), options.seed);
+  std::vector<AttackTarget> targets;
+  for (const AuditColumn& column : input.sensitive) targets.push_back(target_for(column, split, options));
+
+  std::vector<AuditTable> again;
+  if (input.draw_again) {
+    for (int r = 1; r < options.training_releases; ++r) again.push_back(input.draw_again(r));
+  }
+  const FeatureMap map(input.released, options.features);
+  const SuiteInput suite_in = suite_input(map, input.released, again);
+  const SuiteOptions suite = suite_options(options);
+
+  AuditReport report;
+  report.rows = input.released.rows();
+  report.training_rows = std::min<Index>(static_cast<Index>(split.train.size()), suite.most_training_rows);
+  report.selection_rows = static_cast<Index>(split.selection.size());
+  report.test_rows = static_cast<Index>(split.test.size());
+  report.quick = options.quick;
+  report.releases_per_training_row = static_cast<int>(again.size()) + 1;
+  report.released = input.released.names();
+  report.limit = options.limit;
+  std::optional<SuiteResult> first;
+  for (const AttackTarget& target : targets) {
+    SuiteOptions own = suite;
+    if (options.quick && own.attackers.empty()) own.attackers = quick_attackers(target.continuous);
+    SuiteResult result = attack(suite_in, target, split, own);
+    AttributeAudit attribute = describe(input, suite_in, target, split, result, options);
+    if (!input.side.empty())
+      attribute.side = side_information(input, target, split, attribute.leakage, options);
+    if (input.draw_again) attribute.repeats = repeated_releases(input, target, split, options);
+    report.attributes.push_back(std::move(attribute));
+    if (!first) first = std::move(result);
+  }
+  if (targets.size() > 1) report.joint = joint_audit(suite_in, targets, *first, split, options);
+  scan_undeclared(input, suite_in, split, options, report);
+  return report;
+}
+
+}  // namespace ppan

@@ -1,0 +1,56 @@
+#pragma once
+
+// What an attacker is handed: columns as they were released, in the order of the rows, with nothing cleaned
+// away. A cell keeps its exact text where it had one, because letter case, trailing zeros or the last binary
+// digit can carry the secret as well as the value can.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/core/records.h"
+#include "ppan/read/csv.h"
+
+namespace ppan {
+
+struct AuditColumn {
+  std::string name;
+  std::vector<std::string> level;  ///< The different texts seen; empty for numbers that never were text.
+  Symbols code;                    ///< Text of each row, as a position in `level`; empty with it.
+  Vector<double> number;      ///< Value of each row, NaN where there is none; empty: not a numeric column.
+  std::vector<bool> missing;  ///< Per row.
+
+  [[nodiscard]] Index rows() const { return static_cast<Index>(missing.size()); }
+  [[nodiscard]] bool numeric() const { return number.size() > 0; }
+  [[nodiscard]] bool has_text() const { return !level.empty(); }
+};
+
+struct AuditTable {
+  std::vector<AuditColumn> columns;
+
+  [[nodiscard]] Index rows() const { return columns.empty() ? 0 : columns.front().rows(); }
+  [[nodiscard]] const AuditColumn* find(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+};
+
+/// Text cells. The column is numeric when at least 95 % of the cells that are not missing read as numbers.
+AuditColumn column_of_cells(std::string name, std::span<const std::string> cells,
+                            std::span<const std::string> missing_markers, char decimal_mark = '.');
+/// Numbers that never were text (NaN: missing).
+AuditColumn column_of_numbers(std::string name, VectorRef<double> values);
+/// Codes of a finite alphabet.
+AuditColumn column_of_codes(std::string name, Symbols codes, std::int32_t levels);
+
+/// An attribute of the game as columns: one column of codes, or "name", "name.2", ... for the dimensions.
+template <typename Scalar>
+std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const std::string& name);
+
+/// Everything that is left in the reader.
+AuditTable table_of_csv(CsvReader& reader);
+
+/// Rows `rows` of a column.
+AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> rows);
+
+}  // namespace ppan

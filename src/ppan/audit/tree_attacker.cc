@@ -1,0 +1,224 @@
+#include "ppan/audit/tree_attacker.h"
+
+#include <fmt/format.h>
+#include <xgboost/c_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include "ppan/core/error.h"
+
+namespace ppan {
+namespace {
+
+constexpr int kPatience = 15;     // rounds without gain
+constexpr int kLeastRounds = 15;  // with many classes the budget of trees is spent soon
+constexpr int kMostRounds = 300;
+
+void check(int status) {
+  if (status != 0) throw Error(ErrorCode::kInternal, fmt::format("XGBoost failed: {}", XGBGetLastError()));
+}
+
+// Owner of a data matrix of XGBoost.
+class TreeData {
+ public:
+  explicit TreeData(const Matrix<float>& data) : rows_(data.rows()) {
+    const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> by_row = data;
+    check(XGDMatrixCreateFromMat_omp(by_row.data(), static_cast<bst_ulong>(data.rows()),
+                                     static_cast<bst_ulong>(data.cols()),
+                                     std::numeric_limits<float>::quiet_NaN(), &handle_, 1));
+  }
+  ~TreeData() { XGDMatrixFree(handle_); }
+  TreeData(const TreeData&) = delete;
+  TreeData& operator=(const TreeData&) = delete;
+
+  void set(const char* field, const std::vector<float>& values) {
+    check(XGDMatrixSetFloatInfo(handle_, field, values.data(), static_cast<bst_ulong>(values.size())));
+  }
+  void set_labels(const Symbols& x) { set("label", std::vector<float>(x.begin(), x.end())); }
+  /// Boosting starts at these log-odds in every row.
+  void set_start(const std::vector<float>& margin) {
+    std::vector<float> all;
+    all.reserve(margin.size() * static_cast<std::size_t>(rows_));
+    for (Index i = 0; i < rows_; ++i) all.insert(all.end(), margin.begin(), margin.end());
+    set("base_margin", all);
+  }
+  [[nodiscard]] DMatrixHandle handle() const { return handle_; }
+
+ private:
+  Index rows_;
+  DMatrixHandle handle_ = nullptr;
+};
+
+// Deep trees on part of the rows find interactions; shallow ones that split only where it pays well find a
+// leak in few rows that the deep ones lose among accidents.
+struct TreeShape {
+  const char* depth;
+  const char* least_gain;
+  const char* rows;
+};
+constexpr std::array<TreeShape, 2> kShapes{TreeShape{"6", "0", "0.8"}, TreeShape{"3", "4", "1"}};
+
+// The last number of XGBoost's "[3]\tselection-mlogloss:0.123".
+double last_number(const char* text) {
+  const std::string line(text);
+  return std::strtod(line.c_str() + line.rfind(':') + 1, nullptr);
+}
+
+// Owner of a model of XGBoost.
+class TreeModel {
+ public:
+  TreeModel(const TreeData& train, const TreeData& selection) {
+    const std::array<DMatrixHandle, 2> data{train.handle(), selection.handle()};
+    check(XGBoosterCreate(data.data(), data.size(), &handle_));
+    set("verbosity", "0");
+    set("nthread", "1");
+    set("tree_method", "hist");
+    set("min_child_weight", "1");
+  }
+  ~TreeModel() { XGBoosterFree(handle_); }
+  TreeModel(const TreeModel&) = delete;
+  TreeModel& operator=(const TreeModel&) = delete;
+
+  void set(const char* name, const std::string& value) {
+    check(XGBoosterSetParam(handle_, name, value.c_str()));
+  }
+
+  struct Best {
+    int rounds = 0;
+    double loss = std::numeric_limits<double>::infinity();
+  };
+  /// Boosts up to `rounds` times; returns when the loss on `selection` was least.
+  Best train(const TreeData& data, const TreeData& selection, int rounds) {
+    std::array<DMatrixHandle, 1> scored{selection.handle()};
+    std::array<const char*, 1> name{"selection"};
+    const auto loss = [&](int round) {
+      const char* text = nullptr;
+      check(XGBoosterEvalOneIter(handle_, round, scored.data(), name.data(), 1, &text));
+      return last_number(text);
+    };
+    Best best;
+    for (int round = 0; round < rounds && round - best.rounds < kPatience; ++round) {
+      check(XGBoosterUpdateOneIter(handle_, round, data.handle()));
+      const double now = loss(round);
+      if (now < best.loss) best = {round + 1, now};
+    }
+    return best;
+  }
+
+  /// Log-odds (or predictions) after `rounds` rounds, row by row.
+  const float* predict(const TreeData& data, int rounds) {
+    const std::string config = fmt::format(
+        R"({{"type":1,"training":false,"iteration_begin":0,"iteration_end":{},"strict_shape":true}})",
+        rounds);
+    const bst_ulong* shape = nullptr;
+    bst_ulong dimensions = 0;
+    const float* out = nullptr;
+    check(XGBoosterPredictFromDMatrix(handle_, data.handle(), config.c_str(), &shape, &dimensions, &out));
+    return out;
+  }
+
+ private:
+  BoosterHandle handle_ = nullptr;
+};
+
+}  // namespace
+
+struct TreeAttacker::Booster {
+  TreeModel model;
+  std::vector<float> start;
+  Booster(const TreeData& train, const TreeData& selection) : model(train, selection) {}
+};
+
+TreeAttacker::TreeAttacker(const AttackTask& task) : Attacker(task) {}
+TreeAttacker::~TreeAttacker() = default;
+
+void TreeAttacker::fit(const AttackRows& train, const AttackRows& selection, RandomSource& random) {
+  const bool binary = task_.levels == 2;
+  std::vector<float> start;
+  if (binary) {
+    start = {static_cast<float>(std::log(task_.prior[1] / task_.prior[0]))};
+  } else {
+    for (Index l = 0; l < task_.levels; ++l) start.push_back(static_cast<float>(std::log(task_.prior[l])));
+  }
+  TreeData a(train.data);
+  TreeData b(selection.data);
+  a.set_labels(train.x);
+  a.set_start(start);
+  b.set_labels(selection.x);
+  b.set_start(start);
+  const int rounds = std::clamp(task_.effort.trees / (binary ? 1 : task_.levels), kLeastRounds, kMostRounds);
+  double least = std::numeric_limits<double>::infinity();
+  for (const TreeShape& shape : kShapes) {
+    auto booster = std::make_unique<Booster>(a, b);
+    booster->start = start;
+    TreeModel& model = booster->model;
+    model.set("objective", binary ? "binary:logistic" : "multi:softprob");
+    model.set("eval_metric", binary ? "logloss" : "mlogloss");
+    if (!binary) model.set("num_class", std::to_string(task_.levels));
+    model.set("max_depth", shape.depth);
+    model.set("gamma", shape.least_gain);
+    model.set("subsample", shape.rows);
+    model.set("eta", rounds >= 100 ? "0.1" : "0.3");
+    model.set("seed", std::to_string(random.next() >> 40U));
+    const TreeModel::Best best = model.train(a, b, rounds);
+    if (best.loss < least) {
+      least = best.loss;
+      rounds_ = best.rounds;
+      booster_ = std::move(booster);
+    }
+  }
+}
+
+Matrix<float> TreeAttacker::log_probability(const AttackRows& rows) {
+  if (rounds_ == 0 || rows.rows() == 0) return prior_rows(rows.rows());
+  TreeData data(rows.data);
+  data.set_start(booster_->start);
+  const float* margin = booster_->model.predict(data, rounds_);
+  Matrix<float> out(rows.rows(), task_.levels);
+  if (task_.levels == 2) {
+    // log sigmoid(-m) and log sigmoid(m), stable for any m.
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const float m = margin[i];
+      const float tail = std::log1p(std::exp(-std::abs(m)));
+      out(i, 0) = -std::max(m, 0.0F) - tail;
+      out(i, 1) = std::min(m, 0.0F) - tail;
+    }
+    return out;
+  }
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const Eigen::Map<const Eigen::ArrayXf> logit(margin + i * task_.levels, task_.levels);
+    const float most = logit.maxCoeff();
+    const float normaliser = most + std::log((logit - most).exp().sum());
+    out.row(i) = (logit - normaliser).matrix().transpose();
+  }
+  return out;
+}
+
+TreeRegression regress_with_trees(const Matrix<float>& train, const Vector<float>& y_train,
+                                  const Matrix<float>& selection, const Vector<float>& y_selection,
+                                  const Matrix<float>& test, int trees, std::uint64_t seed) {
+  TreeData a(train);
+  TreeData b(selection);
+  TreeData c(test);
+  a.set("label", {y_train.data(), y_train.data() + y_train.size()});
+  b.set("label", {y_selection.data(), y_selection.data() + y_selection.size()});
+  TreeModel model(a, b);
+  model.set("objective", "reg:squarederror");
+  model.set("base_score", fmt::format("{}", y_train.mean()));
+  model.set("eta", "0.1");
+  model.set("max_depth", "6");
+  model.set("subsample", "0.8");
+  model.set("seed", std::to_string(seed));
+  const int rounds = model.train(a, b, std::clamp(trees, kLeastRounds, kMostRounds)).rounds;
+  TreeRegression result;
+  result.selection = Eigen::Map<const Vector<float>>(model.predict(b, rounds), selection.rows());
+  result.test = Eigen::Map<const Vector<float>>(model.predict(c, rounds), test.rows());
+  return result;
+}
+
+}  // namespace ppan
