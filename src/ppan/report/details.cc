@@ -17,7 +17,7 @@ using json_fields::list;
 using json_fields::put;
 using json_fields::take;
 
-void put_rate(Json& j, const char* key, const std::optional<Rate>& rate) {
+void put_rate(Json& j, const char* key, const std::optional<SuccessRate>& rate) {
   if (!rate) return;
   Json r;
   r["value"] = rate->value;
@@ -28,10 +28,10 @@ void put_rate(Json& j, const char* key, const std::optional<Rate>& rate) {
   j[key] = std::move(r);
 }
 
-void take_rate(const Json& j, const char* key, std::optional<Rate>& rate) {
+void take_rate(const Json& j, const char* key, std::optional<SuccessRate>& rate) {
   if (!j.contains(key)) return;
   const Json& r = j.at(key);
-  rate = Rate{.value = r.at("value").get<double>()};
+  rate = SuccessRate{.value = r.at("value").get<double>()};
   if (r.contains("low") && r.contains("high")) {
     rate->interval95 = Interval{r.at("low").get<double>(), r.at("high").get<double>()};
   }
@@ -106,7 +106,7 @@ AttackerDetail attacker_from(const Json& j) {
   take_rate(j, "auc", attacker.auc);
   take(j, "won", attacker.won);
   for (const Json& point : list(j, "learning_curve")) {
-    LearningPoint& to = attacker.learning_curve.emplace_back();
+    LearningStep& to = attacker.learning_curve.emplace_back();
     take(point, "rows", to.rows);
     take(point, "nats", to.nats);
   }

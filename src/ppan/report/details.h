@@ -40,12 +40,12 @@ struct ColumnDetail {
 };
 
 /// A success rate between 0 and 1.
-struct Rate {
+struct SuccessRate {
   double value = 0;
   std::optional<Interval> interval95;
 };
 
-struct LearningPoint {
+struct LearningStep {
   std::int64_t rows = 0;  ///< Rows the attacker was trained on.
   double nats = 0;        ///< What it then found.
 };
@@ -53,11 +53,11 @@ struct LearningPoint {
 struct AttackerDetail {
   std::string name;
   Estimate leakage;
-  std::optional<Rate> accuracy;
-  std::optional<Rate> balanced_accuracy;
-  std::optional<Rate> auc;
+  std::optional<SuccessRate> accuracy;
+  std::optional<SuccessRate> balanced_accuracy;
+  std::optional<SuccessRate> auc;
   bool won = false;
-  std::vector<LearningPoint> learning_curve;
+  std::vector<LearningStep> learning_curve;
 };
 
 /// A class of the sensitive attribute, or a group of records.
@@ -65,7 +65,7 @@ struct GroupDetail {
   std::string name;
   std::int64_t rows = 0;
   std::optional<Estimate> leakage;
-  std::optional<Rate> accuracy;
+  std::optional<SuccessRate> accuracy;
   std::optional<double> prior;  ///< Accuracy of one who has not seen the release.
 };
 
@@ -74,7 +74,7 @@ struct AuditDetail {
   std::string target;
   std::optional<Estimate> leakage;
   std::optional<Estimate> upper_bound;
-  std::optional<Rate> accuracy;
+  std::optional<SuccessRate> accuracy;
   std::optional<double> prior_accuracy;
   bool inconclusive = false;  ///< The best attacker was still getting better with more rows.
   std::string note;

@@ -32,7 +32,7 @@ constexpr int kPhoneHeight = 340;
 constexpr std::array kNeverClaimed{
     "Leakage is an average over records. Some records may give away more than others.",
     "The numbers hold for data like those of this run, for one release of each record. Releasing a record "
-    "again gives away more.",
+    "again can give away more.",
     "A bound found by attackers says what those attackers could do. Others may do better.",
 };
 
@@ -77,14 +77,30 @@ void add_header(Page& page, const RunFiles& run) {
   page.raw("</p></header>");
 }
 
-void add_pick(Page& page, const RunFiles& run, const Recommendation& pick, bool name_series) {
+void add_pick(Page& page, const RunFiles& run, const Recommendation& pick) {
   const CurveRow& row = run.curve.rows[pick.row];
-  page.add("<li><strong>{}</strong>", escape(pick.title));
-  if (name_series) page.add("<span class=\"note\">{}</span>", escape(series_title(row.series)));
-  page.add("<span class=\"note\">{}</span>", escape(pick.why));
-  page.add("<span>Distortion {} {}. {}.</span>", html::number(row.distortion),
-           escape(run.summary.distortion_unit), html::sentence(*row.leakage_estimate()));
+  const std::string unit =
+      run.summary.distortion_unit.empty() ? "" : " " + escape(run.summary.distortion_unit);
+  page.add("<li><strong>{}</strong><span class=\"note\">{}</span>", escape(pick.title), escape(pick.why));
+  page.add("<span>Distortion {}{}. {}.</span>", html::number(row.distortion), unit,
+           html::sentence(*row.leakage_estimate()));
   page.add("<button type=\"button\" data-choose=\"{}\">Choose this point</button></li>", pick.row);
+}
+
+// A list for each series, in the order of the recommendations.
+void add_picks(Page& page, const RunFiles& run, const std::vector<Recommendation>& picks) {
+  if (picks.empty()) return;
+  page.raw("<h3>Points to look at first</h3>");
+  std::set<std::string> several;
+  for (const Recommendation& pick : picks) several.insert(run.curve.rows[pick.row].series);
+  for (std::size_t first = 0; first < picks.size();) {
+    const std::string& series = run.curve.rows[picks[first].row].series;
+    if (several.size() > 1) page.add("<h4>{}</h4>", escape(series_title(series)));
+    page.raw("<ul class=\"picks\">");
+    for (; first < picks.size() && run.curve.rows[picks[first].row].series == series; ++first)
+      add_pick(page, run, picks[first]);
+    page.raw("</ul>");
+  }
 }
 
 void add_summary(Page& page, const RunFiles& run, const std::vector<Recommendation>& picks) {
@@ -104,13 +120,7 @@ void add_summary(Page& page, const RunFiles& run, const std::vector<Recommendati
              point.number, point.budget ? ", budget " + html::number(*point.budget) : std::string(),
              escape(point.reason));
   }
-  if (!picks.empty()) {
-    std::set<std::string> series;
-    for (const Recommendation& pick : picks) series.insert(run.curve.rows[pick.row].series);
-    page.raw("<h3>Points to look at first</h3><ul class=\"picks\">");
-    for (const Recommendation& pick : picks) add_pick(page, run, pick, series.size() > 1);
-    page.raw("</ul>");
-  }
+  add_picks(page, run, picks);
   std::vector<std::string> not_claimed = s.not_claimed;
   not_claimed.insert(not_claimed.end(), kNeverClaimed.begin(), kNeverClaimed.end());
   page.raw("<div class=\"claims\">");
@@ -190,10 +200,15 @@ void add_trade_off(Page& page, const RunFiles& run, std::size_t start) {
     page.raw("<p>The curve has no points.</p></section>");
     return;
   }
-  page.raw(
-      "<p class=\"note\">Further right: less useful. Further down: less leaks. Bars are 95&nbsp;% intervals. "
-      "<span class=\"screen\">Point at a mark for its numbers, choose it to see everything about "
-      "it.</span></p>");
+  const bool intervals = std::any_of(run.curve.rows.begin(), run.curve.rows.end(), [](const CurveRow& row) {
+    const auto leakage = row.leakage_estimate();
+    return leakage && leakage->interval95;
+  });
+  page.add(
+      "<p class=\"note\">Further right: less useful. Further down: less leaks.{} <span "
+      "class=\"screen\">Point at a mark for its "
+      "numbers, choose it to see everything about it.</span></p>",
+      intervals ? " Bars are 95&nbsp;% intervals." : "");
   Figure figure = trade_off_figure(run.curve, run.summary);
   page.add(
       "<div class=\"choose\"><div><div class=\"plot wide\">{}<div class=\"tip\" id=\"tip\" role=\"status\" "
@@ -352,11 +367,12 @@ RunFiles read_run(const std::filesystem::path& directory) {
 }
 
 std::filesystem::path write_report(const std::filesystem::path& directory) {
-  // The drawing first: the page lists it among the files.
-  const RunFiles run = read_run(directory);
+  RunFiles run = read_run(directory);
   write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary)));
+  const auto place = std::lower_bound(run.files.begin(), run.files.end(), "curve.svg");
+  if (place == run.files.end() || *place != "curve.svg") run.files.insert(place, "curve.svg");
   const std::filesystem::path page = directory / "report.html";
-  write_file(page, to_html(read_run(directory)));
+  write_file(page, to_html(run));
   return page;
 }
 

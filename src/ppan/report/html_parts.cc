@@ -38,7 +38,7 @@ std::string percent(double fraction) {
   return fmt::format("{:.1f}&nbsp;%", 100 * fraction);
 }
 
-std::string rate(const Rate& rate) {
+std::string rate(const SuccessRate& rate) {
   std::string text = percent(rate.value);
   if (rate.interval95) {
     text += fmt::format(" (95&nbsp;%: {}&nbsp;to&nbsp;{})", percent(rate.interval95->low),

@@ -34,7 +34,7 @@ std::string number(double value, int digits = 4);
 std::string number(const std::optional<double>& value);
 /// 56.1 %.
 std::string percent(double fraction);
-std::string rate(const Rate& rate);
+std::string rate(const SuccessRate& rate);
 /// Kind, interval and method of an estimate: what must stand beside its number.
 std::string provenance(const Estimate& estimate);
 /// The number in nats with its provenance.

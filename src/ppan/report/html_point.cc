@@ -72,7 +72,7 @@ std::string attackers_table(const std::vector<AttackerDetail>& attackers) {
   if (attackers.empty()) return {};
   struct Measure {
     const char* name;
-    std::optional<Rate> AttackerDetail::*value;
+    std::optional<SuccessRate> AttackerDetail::*value;
   };
   std::vector<Measure> measures{{"accuracy", &AttackerDetail::accuracy},
                                 {"balanced accuracy", &AttackerDetail::balanced_accuracy},
@@ -334,7 +334,7 @@ std::string training_section(const RunFiles& run, const std::string& series, int
   };
   const std::array wanted{
       Wanted{"distortion", &MetricsLine::distortion, SeriesRole::kLearned},
-      Wanted{"leakage by the training adversary [nats]", &MetricsLine::leakage, SeriesRole::kBelief},
+      Wanted{"adversary\u2019s belief [nats]", &MetricsLine::leakage, SeriesRole::kLearned2},
       Wanted{"mechanism\u2019s loss", &MetricsLine::loss, SeriesRole::kLearned3},
       Wanted{"multiplier of the budget", &MetricsLine::multiplier, SeriesRole::kReference2}};
   std::string panels;

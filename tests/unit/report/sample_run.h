@@ -59,7 +59,7 @@ inline AuditDetail sample_audit(double nats) {
                                .bound = Bound::kUpper,
                                .method = "code density",
                                .samples = 5000};
-  audit.accuracy = Rate{0.6 + nats / 4, Interval{0.58 + nats / 4, 0.62 + nats / 4}};
+  audit.accuracy = SuccessRate{0.6 + nats / 4, Interval{0.58 + nats / 4, 0.62 + nats / 4}};
   audit.prior_accuracy = 0.6;
   for (const char* name : {"gradient-boosted trees", "large MLP", "nearest neighbours"}) {
     AttackerDetail attacker;
@@ -71,15 +71,15 @@ inline AuditDetail sample_audit(double nats) {
                                 .bound = Bound::kLower,
                                 .method = "held-out log loss",
                                 .samples = 5000};
-    attacker.accuracy = Rate{0.6 + found / 4, Interval{0.59, 0.61 + found / 4}};
-    attacker.auc = Rate{0.5 + found / 2};
+    attacker.accuracy = SuccessRate{0.6 + found / 4, Interval{0.59, 0.61 + found / 4}};
+    attacker.auc = SuccessRate{0.5 + found / 2};
     for (const int rows : {500, 1000, 2000, 4000, 8000})
       attacker.learning_curve.push_back({rows, found * (1 - std::exp(-rows / 1500.0))});
     audit.attackers.push_back(attacker);
   }
   for (const char* name : {"single", "married", "divorced"}) {
     audit.classes.push_back(
-        {.name = name, .rows = 1200, .accuracy = Rate{0.5, Interval{0.48, 0.52}}, .prior = 0.33});
+        {.name = name, .rows = 1200, .accuracy = SuccessRate{0.5, Interval{0.48, 0.52}}, .prior = 0.33});
   }
   audit.groups.push_back({.name = "age below 30",
                           .rows = 400,
