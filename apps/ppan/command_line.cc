@@ -92,6 +92,7 @@ CommandLine::CommandLine() {
       "Each command has its own --help, with examples.");
   add_theory_command(*this);
   add_report_command(*this);
+  add_audit_command(*this);
 }
 
 std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arguments) {

@@ -25,6 +25,8 @@ struct CommandLine {
 void add_theory_command(CommandLine& line);
 /// `ppan report`: the page of a finished run, made again.
 void add_report_command(CommandLine& line);
+/// `ppan audit`: what fresh attackers find in a release.
+void add_audit_command(CommandLine& line);
 
 /// Parses the arguments (without the program's name) and sets `line.run`. Text to print instead of running
 /// anything (help, version) is returned. Throws Error(kUsage), with the nearest known names for an unknown

@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ppan/audit/audit.h"
+#include "ppan/audit/audit_text.h"
+#include "ppan/command_line.h"
+#include "ppan/core/error.h"
+#include "ppan/core/file.h"
+#include "ppan/core/suggest.h"
+#include "ppan/output.h"
+#include "ppan/read/csv.h"
+
+namespace ppan::cli {
+namespace {
+
+struct AuditCommand {
+  std::string original;
+  std::string released;
+  std::vector<std::string> sensitive;
+  std::vector<std::string> side;
+  std::vector<std::string> groups;
+  bool scan = false;
+  bool quick = false;
+  bool ignore_order = false;
+  std::optional<double> limit;
+  InformationUnit unit = InformationUnit::kNats;
+  std::string json;
+  int bins = TargetOptions{}.bins;
+  int threads = 0;
+  std::uint64_t seed = 1;
+};
+
+AuditTable read_table_of(const std::string& path) {
+  CsvReader reader = open_csv(path);
+  return table_of_csv(reader);
+}
+
+const AuditColumn& column_of(const AuditTable& table, const std::string& name, const std::string& path) {
+  if (const AuditColumn* column = table.find(name)) return *column;
+  throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", path, unknown_name("column", name, table.names())));
+}
+
+AuditInput input_of(const AuditCommand& command) {
+  if (command.original == "-" && command.released == "-") {
+    throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
+  }
+  std::set<std::string> roles;
+  for (const auto* names : {&command.sensitive, &command.side}) {
+    for (const std::string& name : *names) {
+      if (!roles.insert(name).second) {
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("column \"{}\" is named twice under --sensitive and --side", name));
+      }
+    }
+  }
+  const AuditTable original = read_table_of(command.original);
+  AuditInput input;
+  input.released = read_table_of(command.released);
+  if (original.rows() != input.released.rows()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} has {} rows, {} has {}", command.original, original.rows(), command.released,
+                            input.released.rows()),
+                "The audit compares row by row: give tables of the same records in the same order.");
+  }
+  const auto take = [&](const std::vector<std::string>& names, std::vector<AuditColumn>& to) {
+    for (const std::string& name : names) to.push_back(column_of(original, name, command.original));
+  };
+  take(command.sensitive, input.sensitive);
+  take(command.side, input.side);
+  take(command.groups, input.groups);
+  if (command.scan) {
+    const auto named = [](const std::vector<AuditColumn>& columns, const std::string& name) {
+      return AuditTable{columns}.find(name) != nullptr;
+    };
+    for (const AuditColumn& column : original.columns) {
+      if (!input.released.find(column.name) && !named(input.sensitive, column.name) &&
+          !named(input.side, column.name)) {
+        input.undeclared.push_back(column);
+      }
+    }
+  }
+  return input;
+}
+
+int run_audit(const AuditCommand& command) {
+  AuditOptions options{.quick = command.quick, .threads = command.threads, .seed = command.seed};
+  options.target.bins = command.bins;
+  options.features.row_position = !command.ignore_order;
+  if (command.limit) {
+    options.limit =
+        command.unit == InformationUnit::kBits ? *command.limit * std::numbers::ln2 : *command.limit;
+  }
+  require_none(options.check(), "this audit cannot be made:");
+  const AuditReport report = audit(input_of(command), options);
+  if (command.json == "-") {
+    write_stdout(to_json(report));
+  } else {
+    if (!command.json.empty()) write_file(command.json, to_json(report));
+    write_stdout(to_text(report, command.unit));
+  }
+  if (report.within_limit()) return 0;
+  fmt::print(stderr, "ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit,
+             to_string(command.unit), fmt::join(report.over_limit(), ", "));
+  return exit_status(ErrorCode::kLimitExceeded);
+}
+
+}  // namespace
+
+void add_audit_command(CommandLine& line) {
+  const auto options = std::make_shared<AuditCommand>();
+  CLI::App* command =
+      line.app.add_subcommand("audit", "Measure how much a release gives away, with fresh attackers");
+  command->footer(
+      "Rows of the two tables must be about the same records, in the same order, and no mechanism may have "
+      "been\n"
+      "trained on them. The upper end of every 95 % interval is held against --limit; exit status 6 says it "
+      "was\n"
+      "exceeded, or that more rows are needed to tell.\n"
+      "Examples:\n"
+      "  ppan audit --original holdout.csv --released released.csv --sensitive marital\n"
+      "  ppan audit --original holdout.csv --released released.csv --sensitive marital --limit 0.05 --unit "
+      "bits\n"
+      "  ppan audit --original holdout.csv --released released.csv --sensitive age --side region --scan "
+      "--json a.json");
+  command->add_option("--original", options->original, "Table (CSV) with the sensitive columns")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--released", options->released, "Table (CSV) that was or will be released, row by row")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--sensitive", options->sensitive,
+                   "Column of the original to protect; several are also attacked jointly")
+      ->type_name("COLUMN")
+      ->required();
+  command->add_option("--side", options->side, "Column of the original that attackers know anyway")
+      ->type_name("COLUMN");
+  command
+      ->add_option("--group", options->groups, "Column of the original whose values are groups to report on")
+      ->type_name("COLUMN");
+  command->add_flag("--scan", options->scan,
+                    "Attack every other column of the original that is not released");
+  command->add_flag("--quick", options->quick, "Fewer attackers and rows");
+  command->add_flag("--ignore-order", options->ignore_order,
+                    "The rows will be shuffled before publication: do not attack by position");
+  command->add_option("--limit", options->limit, "Most leakage allowed, in --unit; exit status 6 beyond it")
+      ->type_name("X");
+  command->add_option("--bins", options->bins, "Bins of a continuous sensitive column")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--json", options->json,
+                   "Write the whole report there ('-': to standard output, instead of the text)")
+      ->type_name("FILE");
+  command->add_option("--threads", options->threads, "Threads; 0: one per core")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the split and the attackers")
+      ->type_name("N")
+      ->capture_default_str();
+  add_unit_option(*command, options->unit);
+  command->callback([options, &line] { line.run = [options] { return run_audit(*options); }; });
+}
+
+}  // namespace ppan::cli

@@ -1,0 +1,110 @@
+"""ppan audit"""
+
+import csv
+import json
+import math
+import os
+import random
+import tempfile
+import unittest
+
+from support import CommandTest, ppan
+
+
+class Audit(CommandTest):
+    """Tables of 3,000 people whose illness shows in one released column, flipped one time in five."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        source = random.Random(7)
+        cls.people = []
+        for number in range(3000):
+            ill = source.random() < 0.5
+            mark = ill if source.random() < 0.8 else not ill
+            cls.people.append({"id": f"p{number}", "illness": "yes" if ill else "no", "mark": int(mark),
+                               "income": f"{source.gauss(30000, 8000):.2f}", "hobby": source.choice("abc"),
+                               "copy": int(mark)})
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.directory.name, name)
+
+    def write(self, name, columns, rows=None):
+        with open(self.path(name), "w", newline="") as file:
+            writer = csv.DictWriter(file, columns, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(self.people if rows is None else rows)
+        return self.path(name)
+
+    def tables(self):
+        return ("audit", "--quick", "--original", self.write("original.csv", list(self.people[0])),
+                "--released", self.write("released.csv", ["mark", "income"]))
+
+    def test_text_says_what_was_found_and_where(self):
+        text = self.succeed(*self.tables(), "--sensitive", "illness")
+        self.assertIn('leak found: no attacker in this suite found more than', text)
+        self.assertIn('about "illness" (95 % interval', text)
+        self.assertIn('given away by "mark", its value', text)
+        for word in ("anonym", "safe"):
+            self.assertNotIn(word, text)
+
+    def test_json_agrees_with_the_channel(self):
+        report = json.loads(self.succeed(*self.tables(), "--sensitive", "illness", "--json", "-"))
+        leakage = report["attributes"][0]["leakage"]
+        truth = math.log(2) + 0.2 * math.log(0.2) + 0.8 * math.log(0.8)  # 0.1927
+        self.assertAlmostEqual(leakage["nats"], truth, delta=0.07)  # half-width of the interval 0.045
+        self.assertEqual(leakage["bound"], "lower bound")
+        self.assertEqual(report["rows"], 3000)
+
+    def test_json_to_a_file_beside_the_text(self):
+        target = self.path("report.json")
+        text = self.succeed(*self.tables(), "--sensitive", "illness", "--json", target, "--unit", "bits")
+        self.assertIn(" bits about ", text)
+        with open(target) as file:
+            self.assertEqual(json.load(file)["format"], "ppan-audit")
+
+    def test_a_limit_is_a_gate(self):
+        arguments = (*self.tables(), "--sensitive", "illness", "--unit", "bits")
+        over = ppan(*arguments, "--limit", "0.05")
+        self.assertEqual(over.returncode, 6)
+        self.assertIn("limit of 0.05 bits is not shown to be kept for illness", over.stderr)
+        self.assertIn("no attacker in this suite", over.stdout)
+        self.succeed(*arguments, "--limit", "0.9")
+
+    def test_scan_finds_what_nobody_declared(self):
+        report = json.loads(self.succeed(*self.tables(), "--sensitive", "illness", "--scan", "--json", "-"))
+        scanned = {column["name"]: column["given_away"] for column in report["undeclared"]}
+        self.assertEqual(scanned, {"copy": True, "hobby": False})
+        self.assertTrue(report["not_audited"][0].startswith("id: "))
+
+    def test_several_columns_and_side_information(self):
+        report = json.loads(self.succeed(*self.tables(), "--sensitive", "illness", "--sensitive", "hobby", "--side", "copy",
+                                         "--json", "-"))
+        self.assertEqual(report["joint"]["names"], ["illness", "hobby"])
+        side = report["attributes"][0]["side_information"]
+        # The side column is the mark itself: the release adds nothing.
+        self.assertAlmostEqual(side["additional_nats"]["value"], 0, delta=0.02)
+
+    def test_bad_input_is_refused_with_the_reason(self):
+        arguments = self.tables()
+        self.assertIn("did you mean 'illness'", self.refuse(3, *arguments, "--sensitive", "ilness"))
+        self.assertIn("is named twice", self.refuse(2, *arguments, "--sensitive", "illness", "--side", "illness"))
+        self.assertIn("--sensitive", self.refuse(2, *arguments))
+        self.assertIn("identifier", self.refuse(3, *arguments, "--sensitive", "id"))
+        self.assertIn("limit", self.refuse(2, *arguments, "--sensitive", "illness", "--limit", "-1"))
+        short = self.write("short.csv", ["mark"], self.people[:2999])
+        message = self.refuse(3, "audit", "--original", self.path("original.csv"), "--released", short, "--sensitive",
+                              "illness")
+        self.assertIn("has 3000 rows", message)
+        few = self.write("few.csv", list(self.people[0]), self.people[:50])
+        message = self.refuse(3, "audit", "--original", few, "--released", few, "--sensitive", "illness")
+        self.assertIn("at least 300 are needed", message)
+        self.refuse(4, "audit", "--original", self.path("absent.csv"), "--released", few, "--sensitive", "illness")
+
+
+if __name__ == "__main__":
+    unittest.main()
