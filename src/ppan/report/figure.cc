@@ -22,10 +22,11 @@ using text::wrap;
 constexpr double kFont = 12;  // of tick labels and legend
 constexpr double kTitleFont = 15;
 constexpr double kNoteFont = 11;
-constexpr double kLine = 1.35;  // distance of lines, in font sizes
-constexpr double kMark = 4;     // half the size of a marker
-constexpr double kSwatch = 30;  // width of a legend entry's sample
-constexpr double kHit = 11;     // radius of the target for pointer and finger
+constexpr double kLine = 1.35;      // distance of lines, in font sizes
+constexpr double kMark = 4;         // half the size of a marker
+constexpr double kSwatch = 30;      // width of a legend entry's sample
+constexpr std::size_t kCrowd = 60;  // more points than this are drawn small, their intervals as one band
+constexpr double kHit = 11;         // radius of the target for pointer and finger
 
 enum class Shape { kCircle, kSquare, kTriangle, kDiamond, kCross, kPlus, kHollowCircle, kHollowSquare };
 
@@ -300,9 +301,12 @@ class Plot {
       }
       svg.add("<path d=\"{}\" class=\"k\"/>", path);
     }
+    const bool crowded = run.size() > kCrowd;
+    const auto has_interval = [](const FigurePoint& point) { return point.interval.has_value(); };
+    if (crowded && std::any_of(run.begin(), run.end(), has_interval)) draw_band(svg, run, x, y);
     std::string whiskers;
     for (const FigurePoint& point : run) {
-      if (!point.interval || !x.inside(point.x)) continue;
+      if (crowded || !point.interval || !x.inside(point.x)) continue;
       const double low = y.at(std::clamp(point.interval->low, y.low(), y.high()));
       const double high = y.at(std::clamp(point.interval->high, y.low(), y.high()));
       if (!std::isfinite(low) || !std::isfinite(high)) continue;
@@ -312,7 +316,10 @@ class Plot {
     // A lone point of a line would otherwise be invisible.
     if (!has_markers(series.kind) && run.size() > 1) return;
     for (const FigurePoint& point : run) {
-      if (x.inside(point.x) && y.inside(point.y)) {
+      if (!x.inside(point.x) || !y.inside(point.y)) continue;
+      if (crowded) {
+        svg.add("<circle cx=\"{}\" cy=\"{}\" r=\"2\" class=\"m\"/>", at(x.at(point.x)), at(y.at(point.y)));
+      } else {
         draw_marker(svg, look_of(series.role).shape, x.at(point.x), y.at(point.y));
       }
     }
