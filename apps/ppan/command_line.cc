@@ -83,7 +83,6 @@ CommandLine::CommandLine() {
   app.set_help_flag("-h,--help", "Show this help");
   app.get_formatter()->column_width(32);
   app.get_formatter()->label("SUBCOMMAND", "NAME");
-  app.get_formatter()->label("Subcommands", "Names");
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
   app.footer(
@@ -93,6 +92,8 @@ CommandLine::CommandLine() {
   add_theory_command(*this);
   add_report_command(*this);
   add_audit_command(*this);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    command->group("Commands");
 }
 
 std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arguments) {

@@ -118,6 +118,7 @@ void add_theory_command(CommandLine& line) {
   add_unit_option(*command, options->unit);
   for (const theory::CurveInfo& info : theory::curves()) {
     CLI::App* curve = command->add_subcommand(info.name, info.summary);
+    curve->group("Curves");
     curve->fallthrough();
     for (const theory::CurveParameter& parameter : info.parameters) {
       curve
