@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -44,15 +45,32 @@ void store(Scalar* p, Pack<Scalar> v) {
   std::memcpy(p, &v, sizeof v);
 }
 
+// Sum of the lanes in a fixed order, so that the result does not depend on the optimiser: halves are added until
+// one number is left, lane i to lane i + half.
+template <typename Scalar, Index kBytes>
+struct LaneSum {
+  using Whole __attribute__((vector_size(kBytes))) = Scalar;
+  using Half __attribute__((vector_size(kBytes / 2))) = Scalar;
+  static Scalar of(Whole v) {
+    Half half[2];
+    std::memcpy(half, &v, sizeof v);
+    return LaneSum<Scalar, kBytes / 2>::of(half[0] + half[1]);
+  }
+};
+template <>
+struct LaneSum<float, 16> {
+  using Whole __attribute__((vector_size(16))) = float;
+  static float of(Whole v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+};
+template <>
+struct LaneSum<double, 16> {
+  using Whole __attribute__((vector_size(16))) = double;
+  static double of(Whole v) { return v[0] + v[1]; }
+};
+
 template <typename Scalar>
 Scalar sum_lanes(Pack<Scalar> v) {
-  // Fixed pairwise order, so that the result does not depend on the optimiser.
-  Scalar lane[kLanes<Scalar>];
-  std::memcpy(lane, &v, sizeof v);
-  for (Index half = kLanes<Scalar> / 2; half > 0; half /= 2) {
-    for (Index i = 0; i < half; ++i) lane[i] += lane[i + half];
-  }
-  return lane[0];
+  return LaneSum<Scalar, kPackBytes>::of(v);
 }
 
 // Weight of input i for output j, at w[i * input_step + j * output_step]: one kernel serves W and W^T.
@@ -210,6 +228,38 @@ Scalar column_sum(Index rows, const Scalar* column) {
   for (; row < rows; ++row) total += column[row];
   return total;
 }
+
+// OpenBLAS picks its kernels from a list of processor models. One that is newer than the list gets those for SSE3,
+// which on a processor with AVX-512 are four times slower than the right ones. Choosing again, by what the
+// processor can do, goes through two functions that OpenBLAS exports but does not document; where they are missing,
+// or where the user has chosen (OPENBLAS_CORETYPE), nothing is done.
+extern "C" void gotoblas_dynamic_quit() __attribute__((weak));
+extern "C" void gotoblas_dynamic_init() __attribute__((weak));
+
+bool choose_blas_kernels() {
+#if defined(__x86_64__)
+  constexpr const char* kChoice = "OPENBLAS_CORETYPE";
+  if (!gotoblas_dynamic_quit || !gotoblas_dynamic_init || std::getenv(kChoice)) return false;
+  if (std::strcmp(openblas_get_corename(), "Prescott") != 0) return false;
+  const char* kernels = nullptr;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels = "Haswell";
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    kernels = "SkylakeX";
+  }
+  if (!kernels) return false;
+  ::setenv(kChoice, kernels, 0);
+  gotoblas_dynamic_quit();
+  gotoblas_dynamic_init();
+  ::unsetenv(kChoice);
+  return true;
+#else
+  return false;
+#endif
+}
+
+// Before main(), while nothing can be using BLAS.
+[[maybe_unused]] const bool blas_kernels_chosen = choose_blas_kernels();
 
 // C (m x n) = op(A) op(B), column-major.
 void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, const float* a, Index lda,

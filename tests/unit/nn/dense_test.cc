@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -232,6 +233,15 @@ TYPED_TEST(Dense, ARecordDoesNotFeelItsNeighbours) {
   Matrix<Scalar> part(33, 3);
   dense_forward<Scalar>(33, 5, 3, head.data(), w.data(), nullptr, false, part.data());
   EXPECT_EQ((all.topRows(33) - part).cwiseAbs().maxCoeff(), Scalar(0));
+}
+
+// A processor that OpenBLAS does not know by its model would be given kernels for SSE3.
+TEST(Blas, UsesTheProcessor) {
+#if defined(__x86_64__)
+  if (std::getenv("OPENBLAS_CORETYPE")) GTEST_SKIP() << "the kernels were chosen by hand";
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "no AVX2";
+  EXPECT_THAT(blas_description(), ::testing::Not(::testing::HasSubstr("Prescott")));
+#endif
 }
 
 TEST(Blas, IsOpenBlasAndNamesItself) {
