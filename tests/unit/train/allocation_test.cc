@@ -103,18 +103,19 @@ TEST_P(Allocation, NoneAfterTheFirstBatch) {
 INSTANTIATE_TEST_SUITE_P(Every, Allocation, ::testing::ValuesIn(testing::games()),
                          [](const auto& each) { return each.param.name; });
 
+// Wide enough that OpenBLAS does not use its kernels for small matrices, some of which allocate.
 TEST(Allocation, NoneInLayersThatGoToBlas) {
   set_blas_threads(1);
   GameOptions game;
   game.mechanism = {.kind = MechanismKind::kNoiseInput,
                     .released = 6,
-                    .hidden = {80, 80},
+                    .hidden = {200, 200},
                     .activation = Activation::kTanh,
                     .sigmoid_output = true};
-  game.adversary = {.hidden = {80, 80}, .activation = Activation::kTanh};
+  game.adversary = {.hidden = {200, 200}, .activation = Activation::kTanh};
   game.distortion = DistortionKind::kPixelCrossEntropy;
   game.budget = {.form = BudgetForm::kWeighted, .weight = 5};
-  game.discriminator = {.weight = 2, .hidden = {80, 80}};
+  game.discriminator = {.weight = 2, .hidden = {200, 200}};
   EXPECT_EQ(allocations_of_later_batches<float>(testing::World::kImages, game, 100), 0);
 }
 

@@ -90,6 +90,21 @@ TEST(Train, EachSwitchOfTheLoopMatters) {
   EXPECT_NE(train(records, options).adversary->parameters(), base.adversary->parameters());
 }
 
+// New draws mean new noise; where there is none, asking for them changes nothing.
+TEST(Train, AFiniteMechanismHasNothingToRedraw) {
+  for (const NamedGame& game : testing::games()) {
+    const auto records = sample<float>(game.world, 60, 93);
+    TrainOptions options = short_training(game.game);
+    const auto redrawn = train(records, options);
+    options.redraw = false;
+    const auto kept = train(records, options);
+    SCOPED_TRACE(game.name);
+    const bool finite = game.game.mechanism.kind == MechanismKind::kFinite;
+    EXPECT_EQ(redrawn.mechanism->noisy(), !finite);
+    EXPECT_EQ(redrawn.mechanism->parameters() == kept.mechanism->parameters(), finite);
+  }
+}
+
 TEST(Train, ObserversAreCalledOncePerEpoch) {
   const auto records = sample<float>(World::kGaussian, 100, 94);
   std::vector<int> seen;
