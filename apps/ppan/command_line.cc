@@ -89,6 +89,7 @@ CommandLine::CommandLine() {
       "Exit status: 0 done, 1 internal fault, 2 usage, 3 bad input data, 4 input/output,\n"
       "             5 training diverged, 6 an audit limit was exceeded.\n"
       "Each command has its own --help, with examples.");
+  add_init_command(*this);
   add_theory_command(*this);
   add_report_command(*this);
   add_audit_command(*this);

@@ -21,6 +21,8 @@ struct CommandLine {
   CommandLine();
 };
 
+/// `ppan init`: a first job file for a table.
+void add_init_command(CommandLine& line);
 /// `ppan theory`: closed-form curves.
 void add_theory_command(CommandLine& line);
 /// `ppan report`: the page of a finished run, made again.

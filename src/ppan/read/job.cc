@@ -213,6 +213,34 @@ std::string columns_section(const JobFile& job, const std::map<std::string, Colu
   return out;
 }
 
+bool listed(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The roles known when a job is drafted, each column of them among `names`.
+void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, JobFile& job) {
+  ProblemList problems;
+  const auto take = [&](const char* role, const std::vector<std::string>& columns,
+                        std::vector<std::string>& to) {
+    for (const std::string& name : columns)
+      problems.require(listed(names, name), role, unknown_name("column", name, names));
+    if (!columns.empty()) job.given[fmt::format("roles.{}", role)] = 0;
+    to = columns;
+  };
+  std::vector<std::string> group;
+  job.schema.everything_observed =
+      roles.sensitive.size() == 1 && roles.sensitive.front() == kEverythingObserved;
+  if (!job.schema.everything_observed) take("sensitive", roles.sensitive, job.schema.sensitive);
+  take("useful", roles.useful, job.schema.useful);
+  take("observed", roles.observed, job.schema.observed);
+  take("keep", roles.keep, job.schema.keep);
+  take("side", roles.side, job.schema.side);
+  take("group", roles.group, group);
+  problems.require(group.size() <= 1, "group", "only one column can group the rows");
+  if (!group.empty()) job.schema.group = group.front();
+  require_none(problems.take(), "these roles cannot be");
+}
+
 }  // namespace
 
 std::string_view to_string(UnknownRow policy) {
@@ -221,7 +249,7 @@ std::string_view to_string(UnknownRow policy) {
 std::string_view to_string(MechanismFamily family) {
   return name_at(std::array<std::string_view, 4>{"auto", "finite", "noise-input", "noisy-code"}, family);
 }
-std::string_view to_string(BudgetForm form) {
+std::string_view to_string(BudgetChoice form) {
   return name_at(std::array<std::string_view, 3>{"dual", "expected", "record"}, form);
 }
 
@@ -298,14 +326,14 @@ std::string write_job(const JobFile& job, const std::map<std::string, ColumnRema
   return out;
 }
 
-std::string draft_job(const std::filesystem::path& data) {
+std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles, const std::string& source) {
   if (data == "-")
     throw Error(ErrorCode::kUsage,
                 "a job file cannot be drafted from standard input, because the table is read twice",
                 "save it to a file first");
   JobFile job;
   const CsvGuess guess = guess_csv(sample_of(*open_source(data)));
-  job.source = data.string();
+  job.source = source.empty() ? data.string() : source;
   job.csv.delimiter = guess.delimiter;
   job.csv.header = guess.header;
   job.csv.trim = guess.trim;
@@ -315,6 +343,7 @@ std::string draft_job(const std::filesystem::path& data) {
     job.given[key] = 0;
 
   CsvReader reader(open_source(data), job.csv);
+  take_roles(roles, reader.names(), job);
   const TableProfile table = profile_table(reader);
   std::map<std::string, ColumnRemark> remarks;
   for (const ColumnProfile& column : table.columns) {
@@ -323,20 +352,33 @@ std::string draft_job(const std::filesystem::path& data) {
     spec.name = column.name;
     spec.type = type.type;
     spec.missing = type.missing;
-    if (!type.constant && type.type != ColumnType::kIdentifier) job.schema.useful.push_back(column.name);
     std::string text = (type.sure ? "" : "UNSURE: ") + type.reason;
+    const bool has_role = job.schema.dropped_columns(std::span(&column.name, 1)).empty();
+    // Whoever gives numbers a role of their own does not take them for names of records.
+    if (has_role && type.type == ColumnType::kIdentifier && column.numbers == column.present() &&
+        !listed(job.schema.keep, column.name) && job.schema.group != column.name) {
+      spec.type = column.whole == column.numbers ? ColumnType::kInteger : ColumnType::kReal;
+      text += "; a number because of its role";
+    }
+    const Schema& given = job.schema;
+    const bool elsewhere = listed(given.sensitive, column.name) || listed(given.keep, column.name) ||
+                           listed(given.side, column.name) || given.group == column.name;
+    if (roles.useful.empty() && !type.constant && type.type != ColumnType::kIdentifier && !elsewhere)
+      job.schema.useful.push_back(column.name);
     if (column.missing > 0 && !type.constant) text += fmt::format("; {} missing", column.missing);
     for (char& c : text) {
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
     }
-    remarks[column.name] = {std::move(text), type.constant};
+    remarks[column.name] = {std::move(text), type.constant && !has_role};
     job.schema.columns.push_back(std::move(spec));
   }
+  if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be");
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());
   for (const std::string& note : guess.unsure) head += fmt::format("# UNSURE: {}.\n", note);
-  head +=
-      "# To do: move what must stay secret from roles.useful to roles.sensitive, and look at every UNSURE.\n";
+  head += roles.sensitive.empty() ? "# To do: move what must stay secret from roles.useful to "
+                                    "roles.sensitive, and look at every UNSURE.\n"
+                                  : "# Look at every UNSURE.\n";
   return head + out;
 }
 

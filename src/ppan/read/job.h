@@ -25,10 +25,10 @@ enum class UnknownRow {
   kNearest,  ///< Take the grouped level (or the most frequent one), or the column's mean.
 };
 enum class MechanismFamily { kAuto, kFinite, kNoiseInput, kNoisyCode };
-enum class BudgetForm { kDual, kExpected, kRecord };
+enum class BudgetChoice { kDual, kExpected, kRecord };
 std::string_view to_string(UnknownRow policy);
 std::string_view to_string(MechanismFamily family);
-std::string_view to_string(BudgetForm form);
+std::string_view to_string(BudgetChoice form);
 
 struct EncodeSettings {
   std::int64_t max_levels = 64;
@@ -45,7 +45,7 @@ struct MechanismSettings {
 struct PrivacySettings {
   std::int64_t points = 12;
   std::vector<double> budgets{};
-  BudgetForm budget_form = BudgetForm::kDual;
+  BudgetChoice budget_form = BudgetChoice::kDual;
   double surrogate_slack = 0;
   bool bits = false;
 };
@@ -115,8 +115,21 @@ struct ColumnRemark {
 /// defaults. parse_job() reads it back.
 std::string write_job(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks = {});
 
+/// Roles that are known when a job is drafted; what is left empty is for a person to fill in.
+struct DraftRoles {
+  std::vector<std::string> sensitive{};
+  /// Empty: every column that has no other role and is neither an identifier nor the same everywhere.
+  std::vector<std::string> useful{};
+  std::vector<std::string> observed{};
+  std::vector<std::string> keep{};
+  std::vector<std::string> side{};
+  std::vector<std::string> group{};  ///< At most one.
+};
+
 /// A first job file for a table: guesses how the file is written and what its columns are, and says in
-/// comments where it is unsure. `data` is read twice, so it cannot be "-".
-std::string draft_job(const std::filesystem::path& data);
+/// comments where it is unsure. `data` is read twice, so it cannot be "-"; `source` is what the job calls it,
+/// `data` itself if empty. Throws Error(kUsage) for roles that name no column or contradict each other.
+std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles = {},
+                      const std::string& source = {});
 
 }  // namespace ppan
