@@ -330,9 +330,9 @@ class Plot {
     std::string down;
     for (const FigurePoint& point : run) {
       const Interval band = point.interval.value_or(Interval{point.y, point.y});
-      if (!std::isfinite(band.low) || !std::isfinite(band.high)) continue;
+      if (!std::isfinite(y.at(band.low)) || !std::isfinite(y.at(band.high))) continue;
       up += fmt::format("{}{} {}", up.empty() ? 'M' : 'L', at(x.at(point.x)), at(y.at(band.high)));
-      down = fmt::format("L{} {}", at(x.at(point.x)), at(y.at(band.low))) + down;
+      down.insert(0, fmt::format("L{} {}", at(x.at(point.x)), at(y.at(band.low))));
     }
     if (!up.empty()) svg.add("<path d=\"{}{}z\" class=\"b band\"/>", up, down);
   }

@@ -371,7 +371,7 @@ std::filesystem::path write_report(const std::filesystem::path& directory) {
   write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary)));
   const auto place = std::lower_bound(run.files.begin(), run.files.end(), "curve.svg");
   if (place == run.files.end() || *place != "curve.svg") run.files.insert(place, "curve.svg");
-  const std::filesystem::path page = directory / "report.html";
+  std::filesystem::path page = directory / "report.html";
   write_file(page, to_html(run));
   return page;
 }

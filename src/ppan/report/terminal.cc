@@ -123,11 +123,10 @@ std::string plot_text(const CurveTable& table, const TerminalStyle& style) {
   };
   const std::vector<std::string> names = series_of(table);
   bool optimum_drawn = false;
-  for (std::size_t s = 0; s < names.size(); ++s) {  // the optimum, filled in between the points
+  for (const std::string& name : names) {  // the optimum, filled in between the points
     std::vector<std::pair<double, double>> line;
     for (const CurveRow& row : table.rows) {
-      if (row.series == names[s] && row.distortion && row.leakage && row.optimum &&
-          std::isfinite(*row.optimum)) {
+      if (row.series == name && row.distortion && row.leakage && row.optimum && std::isfinite(*row.optimum)) {
         line.emplace_back(*row.distortion, shown(*row.optimum));
       }
     }

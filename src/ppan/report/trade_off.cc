@@ -78,6 +78,7 @@ std::vector<FigurePoint> optimum_of(const CurveTable& table, const std::string& 
     }
   }
   std::vector<FigurePoint> points;
+  points.reserve(by_distortion.size());
   for (const auto& [x, y] : by_distortion) points.push_back({.x = x, .y = y});
   return points;
 }

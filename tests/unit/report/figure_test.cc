@@ -162,6 +162,15 @@ TEST(Figure, LogarithmicAxisLeavesOutWhatIsNotPositive) {
   EXPECT_EQ(xml_fault(svg, {}, {"style"}), "");
 }
 
+TEST(Figure, CrowdsAreDrawnSmallWithABand) {
+  const std::string svg = to_svg(curve_of(200));
+  EXPECT_EQ(count_of(svg, "class=\"w\""), 0);
+  EXPECT_EQ(count_of(svg, "class=\"b band\""), 1);
+  Figure figure = curve_of(200);
+  figure.y.logarithmic = true;  // some intervals reach below 0
+  EXPECT_THAT(to_svg(figure), Not(HasSubstr("nan")));
+}
+
 TEST(Figure, TargetsOnlyInPages) {
   EXPECT_EQ(count_of(to_svg(curve_of(4), SvgUse::kInline), "data-key="), 4);
   EXPECT_EQ(count_of(to_svg(curve_of(4)), "data-key="), 0);
