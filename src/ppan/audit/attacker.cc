@@ -62,7 +62,8 @@ std::unique_ptr<Attacker> make_attacker(AttackerKind kind, const AttackTask& tas
     case AttackerKind::kLookup:
       return std::make_unique<LookupAttacker>(task);
     case AttackerKind::kLogistic:
-      return std::make_unique<NetworkAttacker>(task, NetworkAttackerOptions{.hidden = {}, .rate = 0.01});
+      return std::make_unique<NetworkAttacker>(
+          task, NetworkAttackerOptions{.hidden = {}, .rate = 0.01, .decay = 0.01});
     case AttackerKind::kSmallMlp:
       return std::make_unique<NetworkAttacker>(task, NetworkAttackerOptions{.hidden = {64}, .rate = 0.003});
     case AttackerKind::kLargeMlp:

@@ -16,7 +16,7 @@ std::string headline(const AttributeAudit& attribute, InformationUnit unit);
 /// Tables and sentences for a terminal, lines ending in '\n'.
 std::string to_text(const AuditReport& report, InformationUnit unit);
 
-/// Everything in the report. Information is in nats whatever the display unit; docs/formats.md lists the
+/// Everything in the report. Information is in nats whatever the display unit; docs/attack_model.md lists the
 /// fields.
 std::string to_json(const AuditReport& report);
 

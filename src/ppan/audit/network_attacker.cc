@@ -16,7 +16,6 @@ namespace {
 constexpr Index kBatch = 256;
 constexpr Index kSteps = 1500;       // fewer than this many steps in all would leave a small table unlearned
 constexpr Index kMostScored = 6000;  // selection rows looked at after every epoch
-constexpr double kWeightDecay = 0.01;  // per step, times the rate
 constexpr int kHalvings = 3;
 constexpr double kLeastGain = 2e-4;  // nats per epoch that are worth another one
 
@@ -36,8 +35,8 @@ void take_rows(const AttackRows& from, const std::int32_t* rows, Index count, At
 }
 
 // The common loop: `gradient` of minus the mean score over a batch, `score` on the selection rows.
-void train(const AttackRows& rows, const AttackEffort& effort, double rate, RandomSource& random,
-           Vector<float>& parameters,
+void train(const AttackRows& rows, const AttackEffort& effort, double rate, double decay,
+           RandomSource& random, Vector<float>& parameters,
            const std::function<void(const AttackRows&, Vector<float>&)>& gradient_of,
            const std::function<double()>& score) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows.rows()));
@@ -58,7 +57,7 @@ void train(const AttackRows& rows, const AttackEffort& effort, double rate, Rand
       take_rows(rows, order.data() + s * batch, batch, part);
       gradient_of(part, gradient);
       adam.step(rate, gradient, parameters);
-      parameters *= static_cast<float>(1 - rate * kWeightDecay);
+      parameters *= static_cast<float>(1 - rate * decay);
     }
     const double now = score();
     const bool gained = now > best_score + kLeastGain;
@@ -107,7 +106,7 @@ void NetworkAttacker::fit(const AttackRows& rows, const AttackRows& selection, R
   MlpWorkspace<float> workspace;
   Matrix<float> p;
   train(
-      rows, task_.effort, options_.rate, random, parameters_,
+      rows, task_.effort, options_.rate, options_.decay, random, parameters_,
       [&](const AttackRows& batch, Vector<float>& gradient) {
         softmax_rows(network_.forward(parameters_.data(), batch.data, workspace), p);
         for (Index i = 0; i < batch.rows(); ++i) p(i, batch.x[static_cast<std::size_t>(i)]) -= 1;
@@ -147,7 +146,7 @@ void DensityAttacker::fit(const AttackRows& rows, const AttackRows& selection, R
   std::vector<Attribute<float>> x(1);
   Matrix<float> d_score;
   train(
-      known, task_.effort, 0.002, random, posterior.parameters(),
+      known, task_.effort, 0.002, 1, random, posterior.parameters(),
       [&](const AttackRows& batch, Vector<float>& gradient) {
         x[0].value = batch.score;
         posterior.score(batch.data, false, 1, x);

@@ -8,6 +8,7 @@ namespace ppan {
 struct NetworkAttackerOptions {
   std::vector<Index> hidden;  ///< Empty: logistic regression.
   double rate = 0.003;        ///< Adam's, at the start.
+  double decay = 1;           ///< Share of the parameters taken off at each step, times the rate.
 };
 
 /// Softmax network trained by Adam on the log loss; the parameters that did best on the selection rows are

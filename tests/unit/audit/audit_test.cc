@@ -103,6 +103,32 @@ TEST(Audit, FurtherReleasesOfTrainingRowsAreUsed) {
   EXPECT_GT(a.repeats[0].leakage.nats, a.leakage.nats + 0.05);
 }
 
+// Each release shows, by a fair coin, either R or X xor R: one tells nothing about X, two tell it half of the
+// time. k I(X;Z) would be 0 for every k.
+TEST(Audit, RepeatedReleasesTellWhatOneHides) {
+  constexpr Index kRows = 4000;
+  const SeededRandom root(12);
+  const Symbols x = bits(kRows, root.fork("x"));
+  const Symbols r = bits(kRows, root.fork("r"));
+  const auto release = [&](std::int64_t number) {
+    SeededRandom coin = root.fork("coin", static_cast<std::uint64_t>(number));
+    Symbols z;
+    for (std::size_t i = 0; i < x.size(); ++i) z.push_back(coin.index(2) == 0 ? r[i] : 2 + (x[i] ^ r[i]));
+    AuditTable table;
+    table.columns.push_back(column_of_codes("z", z, 4));
+    return table;
+  };
+  AuditInput input;
+  input.released = release(0);
+  input.sensitive.push_back(column_of_codes("x", x, 2));
+  input.draw_again = release;
+  const AttributeAudit a = audit(input, {.quick = true, .repeats = {2, 3}}).attributes.at(0);
+  EXPECT_EQ(a.verdict, Verdict::kNothingFound);
+  ASSERT_EQ(a.repeats.size(), 2U);
+  EXPECT_NEAR(a.repeats[0].leakage.nats, 0.5 * std::log(2.0), 0.05);  // standard error 0.01
+  EXPECT_NEAR(a.repeats[1].leakage.nats, 0.75 * std::log(2.0), 0.05);
+}
+
 // Z = X1 xor X2: nothing about either, everything about whether they differ.
 TEST(Audit, JointLeakageOfAttributesThatAreHiddenOneByOne) {
   const SeededRandom root(4);

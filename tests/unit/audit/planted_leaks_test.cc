@@ -44,6 +44,30 @@ TEST(PlantedLeaks, EachIsCaughtAndItsPlaceNamed) {
   }
 }
 
+// 1 + noise has fewer binary digits than 0 + noise. On a grid the sum tells what a normal channel tells (sign
+// +-1/2 in unit noise: 0.110 nats); as the processor left it, much more.
+TEST(PlantedLeaks, NoiseThatWasNotRounded) {
+  SeededRandom random(21);
+  const testing::CleanTable table(random, kRows);
+  Matrix<double> noise(kRows, 1);
+  fill_normal(random, noise);
+  Vector<double> measured(kRows);
+  for (Index i = 0; i < kRows; ++i) measured[i] = table.x[static_cast<std::size_t>(i)] + noise(i, 0);
+  AuditInput input = table.input();
+  input.released.columns.push_back(column_of_numbers("measured", measured));
+  const AttributeAudit raw = only(audit(input, {.quick = true}));
+  EXPECT_GT(raw.leakage.interval95->low, 0.13);
+  bool named = false;
+  for (const LeakSource& source : raw.sources)
+    named = named || source.where == FeatureSource{"measured", "low bits"};
+  EXPECT_TRUE(named);
+
+  const Vector<double> rounded = (measured.array() * 8).round() / 8;
+  input.released.columns.back() = column_of_numbers("measured", rounded);
+  const AttributeAudit grid = only(audit(input, {.quick = true}));
+  EXPECT_NEAR(grid.leakage.nats, 0.110, 0.05);  // standard error 0.013
+}
+
 TEST(PlantedLeaks, AFewExposedRowsAreTheWorstGroup) {
   for (const testing::PlantedLeak& leak : testing::planted_leaks(11, kRowsForRareLeak)) {
     if (leak.name != "one row in a hundred") continue;
