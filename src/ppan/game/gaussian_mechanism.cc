@@ -1,6 +1,7 @@
 #include "ppan/game/gaussian_mechanism.h"
 
 #include "ppan/game/input.h"
+#include "ppan/game/softplus.h"
 
 namespace ppan {
 
@@ -11,7 +12,8 @@ GaussianMechanism<Scalar>::GaussianMechanism(const MechanismOptions& options, co
   network_ = Mlp<Scalar>({.inputs = observed.width(),
                           .hidden = options.hidden,
                           .outputs = d + (options.full_scale ? d * (d + 1) / 2 : d),
-                          .activation = options.activation});
+                          .activation = options.activation,
+                          .skip = options.skip});
   this->parameters_.setZero(network_.parameter_count());
 }
 
@@ -38,7 +40,7 @@ void GaussianMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Ma
   output_ = network_.forward(this->parameters_.data(), observed.finite() ? input_ : observed.value, workspace_);
   for (Index r = 0; r < d; ++r) {
     auto diagonal = output_.col(scale_column(r, r)).array();
-    diagonal = diagonal.exp();
+    softplus(diagonal);
   }
   draws.set_equal_weights(n, this->options_.draws);
   draws.released.resize(n * draws.per_record, d);
@@ -73,7 +75,9 @@ void GaussianMechanism<Scalar>::backward(const Attribute<Scalar>& observed, cons
   };
   if (gradient.has_released) add(gradient.released);
   if (gradient.has_seen) add(gradient.seen);
-  for (Index r = 0; r < d; ++r) d_output_.col(scale_column(r, r)).array() *= output_.col(scale_column(r, r)).array();
+  for (Index r = 0; r < d; ++r) {
+    d_output_.col(scale_column(r, r)).array() *= softplus_slope(output_.col(scale_column(r, r)).array());
+  }
   parameter_gradient.resize(this->parameters_.size());
   network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_output_, workspace_,
                     parameter_gradient.data(), nullptr);

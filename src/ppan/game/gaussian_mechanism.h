@@ -4,8 +4,8 @@
 
 namespace ppan {
 
-/// z = mu(w) + A(w) u, u ~ N(0, I). The network outputs mu (d numbers), then A: its diagonal through exp, so
-/// that it is positive; with `full_scale` the whole lower triangle row by row, off-diagonal entries as they
+/// z = mu(w) + A(w) u, u ~ N(0, I). The network outputs mu (d numbers), then A: its diagonal through softplus,
+/// log(1 + e^r), so that it is positive and an unusual w cannot make it explode as e^r would; with `full_scale` the whole lower triangle row by row, off-diagonal entries as they
 /// are; otherwise the d diagonal entries.
 template <typename Scalar>
 class GaussianMechanism final : public Mechanism<Scalar> {
@@ -25,7 +25,7 @@ class GaussianMechanism final : public Mechanism<Scalar> {
   Mlp<Scalar> network_;
   MlpWorkspace<Scalar> workspace_;
   Matrix<Scalar> input_;
-  Matrix<Scalar> output_;  // mu, then A with its diagonal already exponentiated
+  Matrix<Scalar> output_;  // mu, then A with its diagonal already positive
   Matrix<Scalar> d_output_;
 };
 

@@ -39,6 +39,7 @@ struct MechanismOptions {
   Index released = 1;         ///< Dimensions of z, or size of the alphabet of z.
   std::vector<Index> hidden;  ///< Hidden layers of the network (of the encoder, for a noisy code).
   Activation activation = Activation::kRelu;
+  bool skip = false;          ///< With a direct linear path from input to output (not for finite and gumbel).
   Index draws = 1;              ///< k, independent draws per record in training (noise-input, gaussian, noisy-code).
   Index noise_inputs = 1;       ///< s, noise-input only.
   NoiseKind noise = NoiseKind::kUniform;  ///< noise-input only: uniform on [-1, 1] or normal.
@@ -66,6 +67,8 @@ class Mechanism {
 
   virtual void initialise(RandomSource& random) = 0;
 
+  /// False: draws depend on the parameters alone, the same until they change (a finite alphabet).
+  [[nodiscard]] bool noisy() const { return noise_width_ > 0; }
   /// Draws the noise of one batch into `noise`, whose storage is reused.
   void fill_noise(RandomSource& random, Index records, Matrix<Scalar>& noise) const;
 

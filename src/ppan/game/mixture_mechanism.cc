@@ -2,6 +2,7 @@
 
 #include "ppan/game/input.h"
 #include "ppan/game/softmax.h"
+#include "ppan/game/softplus.h"
 
 namespace ppan {
 
@@ -12,7 +13,8 @@ MixtureMechanism<Scalar>::MixtureMechanism(const MechanismOptions& options, cons
   network_ = Mlp<Scalar>({.inputs = observed.width(),
                           .hidden = options.hidden,
                           .outputs = options.components * (2 * options.released + 1),
-                          .activation = options.activation});
+                          .activation = options.activation,
+                          .skip = options.skip});
   this->parameters_.setZero(network_.parameter_count());
 }
 
@@ -41,7 +43,7 @@ void MixtureMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Mat
   for (Index l = 0; l < m; ++l) {
     for (Index c = 0; c < d; ++c) {
       auto scale = output_.col(2 * d * l + d + c).array();
-      scale = scale.exp();
+      softplus(scale);
       draws.released.col(c).segment(l * n, n).array() =
           output_.col(2 * d * l + c).array() + scale * noise.col(l * d + c).array();
     }
@@ -64,7 +66,7 @@ void MixtureMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const
         const auto dz = d_released.col(c).segment(l * n, n).array();
         d_output_.col(2 * d * l + c).array() += dz;
         d_output_.col(2 * d * l + d + c).array() +=
-            dz * noise.col(l * d + c).array() * output_.col(2 * d * l + d + c).array();
+            dz * noise.col(l * d + c).array() * softplus_slope(output_.col(2 * d * l + d + c).array());
       }
     }
   };

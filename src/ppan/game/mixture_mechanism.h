@@ -5,7 +5,7 @@
 namespace ppan {
 
 /// A mixture of m diagonal Gaussians. The network outputs, component after component, mu_l (d numbers) and the
-/// logarithm of the scales (d numbers), then m logits of the component probabilities pi_l. The loss takes the
+/// scales (d numbers, made positive by softplus), then m logits of the component probabilities pi_l. The loss takes the
 /// expectation over the component exactly, sum_l pi_l (.), with one reparameterised draw inside each. A release
 /// picks one component.
 template <typename Scalar>
@@ -23,7 +23,7 @@ class MixtureMechanism final : public Mechanism<Scalar> {
   Mlp<Scalar> network_;
   MlpWorkspace<Scalar> workspace_;
   Matrix<Scalar> input_;
-  Matrix<Scalar> output_;  // scales already exponentiated
+  Matrix<Scalar> output_;  // scales already positive
   Matrix<Scalar> d_output_;
   Matrix<Scalar> logits_;
   Matrix<Scalar> d_logits_;

@@ -12,7 +12,8 @@ NoiseInputMechanism<Scalar>::NoiseInputMechanism(const MechanismOptions& options
   network_ = Mlp<Scalar>({.inputs = observed.width() + options.noise_inputs,
                           .hidden = options.hidden,
                           .outputs = options.released,
-                          .activation = options.activation});
+                          .activation = options.activation,
+                          .skip = options.skip});
   this->parameters_.setZero(network_.parameter_count());
 }
 

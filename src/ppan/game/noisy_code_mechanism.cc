@@ -11,11 +11,13 @@ NoisyCodeMechanism<Scalar>::NoisyCodeMechanism(const MechanismOptions& options, 
   encoder_ = Mlp<Scalar>({.inputs = observed.width(),
                           .hidden = options.hidden,
                           .outputs = options.code,
-                          .activation = options.activation});
+                          .activation = options.activation,
+                          .skip = options.skip});
   decoder_ = Mlp<Scalar>({.inputs = options.code,
                           .hidden = options.decoder,
                           .outputs = options.released,
-                          .activation = options.activation});
+                          .activation = options.activation,
+                          .skip = options.skip});
   this->parameters_.setZero(encoder_.parameter_count() + decoder_.parameter_count());
 }
 

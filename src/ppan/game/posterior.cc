@@ -13,6 +13,15 @@ namespace {
 // release can express, and beyond it the score would overflow.
 constexpr double kMaxLogVariance = 30;
 
+// Share of the new mini-batch in the running averages: a memory of about 20 steps, quick enough to follow a
+// mechanism that shrinks its output.
+constexpr double kAverageRate = 0.05;
+// Standard deviations below this count as this.
+constexpr double kLeastDeviation = 1e-6;
+// Standardised values are cut off here. While a mechanism collapses to a constant the averages lag behind it,
+// and without the cut a single step could overflow the optimiser's second moments and freeze the adversary.
+constexpr double kMostDeviations = 10;
+
 }  // namespace
 
 Problems PosteriorOptions::check() const {
@@ -24,7 +33,7 @@ Problems PosteriorOptions::check() const {
 template <typename Scalar>
 Posterior<Scalar>::Posterior(const PosteriorOptions& options, Index seen_width,
                              const std::vector<Attribute<Scalar>>& attributes)
-    : seen_width_(seen_width) {
+    : seen_width_(seen_width), standardise_(options.standardise) {
   require_none(options.check(), "a posterior with these options cannot be built:");
   if (attributes.empty()) throw Error(ErrorCode::kUsage, "a posterior needs at least one attribute");
   Index width = seen_width;
@@ -37,18 +46,50 @@ Posterior<Scalar>::Posterior(const PosteriorOptions& options, Index seen_width,
                                 .hidden = options.hidden,
                                 .outputs = attribute.finite() ? attribute.levels : 2 * link.dimensions,
                                 .activation = options.activation,
-                                .bias = options.bias});
+                                .bias = options.bias,
+                                .skip = options.skip});
     link.offset = count;
     count += link.network.parameter_count();
     width += attribute.width();
     links_.push_back(std::move(link));
   }
-  parameters_.setZero(count);
+  weights_ = count;
+  parameters_.setZero(count + (standardise_ ? 2 * seen_width : 0));
+  if (standardise_) parameters_.tail(seen_width).setOnes();  // means, then variances
 }
 
 template <typename Scalar>
 void Posterior<Scalar>::initialise(RandomSource& random) {
   for (const Link& link : links_) link.network.initialise(random, parameters_.data() + link.offset);
+}
+
+template <typename Scalar>
+void Posterior<Scalar>::observe(const Matrix<Scalar>& seen) {
+  if (!standardise_) return;
+  const auto rate = observed_ ? static_cast<Scalar>(kAverageRate) : Scalar(1);
+  observed_ = true;
+  for (Index c = 0; c < seen_width_; ++c) {
+    Scalar& mean = parameters_[weights_ + c];
+    Scalar& variance = parameters_[weights_ + seen_width_ + c];
+    const Scalar batch_mean = seen.col(c).mean();
+    const Scalar batch_variance = (seen.col(c).array() - batch_mean).square().mean();
+    mean += rate * (batch_mean - mean);
+    variance += rate * (batch_variance - variance);
+  }
+}
+
+template <typename Scalar>
+const Matrix<Scalar>& Posterior<Scalar>::standardised(const Matrix<Scalar>& seen) {
+  if (!standardise_) return seen;
+  standard_.resize(seen.rows(), seen.cols());
+  for (Index c = 0; c < seen_width_; ++c) {
+    const Scalar deviation =
+        std::max(std::sqrt(parameters_[weights_ + seen_width_ + c]), static_cast<Scalar>(kLeastDeviation));
+    standard_.col(c).array() = ((seen.col(c).array() - parameters_[weights_ + c]) / deviation)
+                                   .max(static_cast<Scalar>(-kMostDeviations))
+                                   .min(static_cast<Scalar>(kMostDeviations));
+  }
+  return standard_;
 }
 
 template <typename Scalar>
@@ -78,8 +119,9 @@ void Posterior<Scalar>::write_link_input(std::size_t a, const Matrix<Scalar>& se
 }
 
 template <typename Scalar>
-const Matrix<Scalar>& Posterior<Scalar>::score(const Matrix<Scalar>& seen, bool shared, Index per_record,
+const Matrix<Scalar>& Posterior<Scalar>::score(const Matrix<Scalar>& raw, bool shared, Index per_record,
                                                const std::vector<Attribute<Scalar>>& attributes) {
+  const Matrix<Scalar>& seen = standardised(raw);
   score_.setZero(attributes.front().rows(), per_record);
   for (std::size_t a = 0; a < links_.size(); ++a) {
     Link& link = links_[a];
@@ -185,10 +227,14 @@ void Posterior<Scalar>::fill_output_gradient(Link& link, const Attribute<Scalar>
 }
 
 template <typename Scalar>
-void Posterior<Scalar>::backward(const Matrix<Scalar>& seen, bool /*shared*/, Index per_record,
+void Posterior<Scalar>::backward(const Matrix<Scalar>& raw, bool /*shared*/, Index per_record,
                                  const std::vector<Attribute<Scalar>>& attributes, const Matrix<Scalar>& d_score,
                                  Vector<Scalar>* parameter_gradient, Matrix<Scalar>* d_seen) {
-  if (parameter_gradient) parameter_gradient->resize(parameters_.size());
+  const Matrix<Scalar>& seen = standardise_ ? standard_ : raw;
+  if (parameter_gradient) {
+    parameter_gradient->resize(parameters_.size());
+    parameter_gradient->tail(parameters_.size() - weights_).setZero();
+  }
   for (std::size_t a = 0; a < links_.size(); ++a) {
     Link& link = links_[a];
     fill_output_gradient(link, attributes[a], per_record, d_score);
@@ -197,6 +243,13 @@ void Posterior<Scalar>::backward(const Matrix<Scalar>& seen, bool /*shared*/, In
     link.network.backward(parameters_.data() + link.offset, input_of(a, seen), link.d_output, link.workspace,
                           parameter_gradient ? parameter_gradient->data() + link.offset : nullptr, d_input);
     if (d_seen && a > 0) *d_seen += link.d_input.leftCols(seen_width_);
+  }
+  if (!d_seen || !standardise_) return;
+  for (Index c = 0; c < seen_width_; ++c) {  // the averages are taken as constants
+    const Scalar deviation =
+        std::max(std::sqrt(parameters_[weights_ + seen_width_ + c]), static_cast<Scalar>(kLeastDeviation));
+    d_seen->col(c).array() = (standard_.col(c).array().abs() < static_cast<Scalar>(kMostDeviations))
+                                 .select(d_seen->col(c).array() / deviation, Scalar(0));
   }
 }
 

@@ -20,6 +20,11 @@ struct PosteriorOptions {
   std::vector<Index> hidden;  ///< Hidden layers of each link; empty: linear (for finite Z: an |X| x |Z| matrix).
   Activation activation = Activation::kRelu;
   bool bias = true;
+  bool skip = false;  ///< With a direct linear path from input to output.
+  /// Each number seen is first brought to mean 0 and variance 1 by running averages (observe()). Information
+  /// does not depend on scale, but what a network of given weights can see does: without this a mechanism may
+  /// hide what it leaks in variations too small for its adversary.
+  bool standardise = false;
   [[nodiscard]] Problems check() const;
 };
 
@@ -33,6 +38,10 @@ class Posterior {
   [[nodiscard]] const Vector<Scalar>& parameters() const { return parameters_; }
   [[nodiscard]] Vector<Scalar>& parameters() { return parameters_; }
   void initialise(RandomSource& random);
+
+  /// Takes `seen` into the running averages, if standardising. They stand behind the weights in parameters(),
+  /// with gradient 0, so that a copy of the parameters is a copy of the posterior.
+  void observe(const Matrix<Scalar>& seen);
 
   /// score(i, k) = log Q(x_i | draw k of record i). `seen` are rows as in Draws (K of them if `shared`). The
   /// result stays valid until the next call.
@@ -59,7 +68,9 @@ class Posterior {
     Matrix<Scalar> d_output;
     Matrix<Scalar> d_input;
   };
-  const Matrix<Scalar>& input_of(std::size_t link, const Matrix<Scalar>& seen) const;
+  [[nodiscard]] const Matrix<Scalar>& input_of(std::size_t link, const Matrix<Scalar>& seen) const;
+  // `seen` as the networks take it.
+  const Matrix<Scalar>& standardised(const Matrix<Scalar>& seen);
   void write_link_input(std::size_t link, const Matrix<Scalar>& seen, bool shared, Index per_record,
                         const std::vector<Attribute<Scalar>>& attributes);
   void add_score(Link& link, const Attribute<Scalar>& x, Index per_record);
@@ -67,6 +78,10 @@ class Posterior {
                             const Matrix<Scalar>& d_score);
 
   Index seen_width_;
+  bool standardise_;
+  Index weights_ = 0;        // parameters() without the running averages
+  bool observed_ = false;    // whether the averages have started
+  Matrix<Scalar> standard_;  // `seen`, standardised
   std::vector<Link> links_;
   Vector<Scalar> parameters_;
   Matrix<Scalar> score_;

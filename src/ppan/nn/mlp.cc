@@ -26,14 +26,24 @@ Mlp<Scalar>::Mlp(MlpShape shape) : shape_(std::move(shape)) {
   };
   for (const Index units : shape_.hidden) add(units);
   add(shape_.outputs);
+  skip_offset_ = parameter_count_;
+  if (shape_.skip) parameter_count_ += shape_.inputs * shape_.outputs;
 }
 
 template <typename Scalar>
 void Mlp<Scalar>::initialise(RandomSource& random, Scalar* parameters) const {
+  const auto fill = [&](Index inputs, Index outputs, Scalar* weights) {
+    const double limit = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
+    for (Index i = 0; i < inputs * outputs; ++i) {
+      weights[i] = static_cast<Scalar>(limit * (2 * random.uniform() - 1));
+    }
+  };
+  if (shape_.skip) fill(shape_.inputs, shape_.outputs, parameters + skip_offset_);
   for (const Layer& layer : layers_) {
-    const double limit = std::sqrt(6.0 / static_cast<double>(layer.inputs + layer.outputs));
-    for (Index i = 0; i < layer.inputs * layer.outputs; ++i) {
-      parameters[layer.weight_offset + i] = static_cast<Scalar>(limit * (2 * random.uniform() - 1));
+    if (shape_.skip && &layer == &layers_.back()) {
+      std::fill_n(parameters + layer.weight_offset, layer.inputs * layer.outputs, Scalar(0));
+    } else {
+      fill(layer.inputs, layer.outputs, parameters + layer.weight_offset);
     }
     if (shape_.bias) std::fill_n(parameters + layer.bias_offset, layer.outputs, Scalar(0));
   }
@@ -55,6 +65,12 @@ const Matrix<Scalar>& Mlp<Scalar>::forward(const Scalar* parameters, const Matri
     if (hidden && !relu) activate(shape_.activation, out);
     in = &out;
   }
+  if (shape_.skip) {
+    workspace.skip.resize(input.rows(), shape_.outputs);
+    dense_forward<Scalar>(input.rows(), shape_.inputs, shape_.outputs, input.data(), parameters + skip_offset_,
+                          nullptr, false, workspace.skip.data());
+    workspace.layer.back() += workspace.skip;
+  }
   return workspace.layer.back();
 }
 
@@ -63,6 +79,10 @@ void Mlp<Scalar>::backward(const Scalar* parameters, const Matrix<Scalar>& input
                            const Matrix<Scalar>& output_gradient, MlpWorkspace<Scalar>& workspace,
                            Scalar* parameter_gradient, Matrix<Scalar>* input_gradient) const {
   workspace.delta.resize(layers_.size() - 1);
+  if (shape_.skip && parameter_gradient) {
+    dense_backward_weights<Scalar>(input.rows(), shape_.inputs, shape_.outputs, input.data(),
+                                   output_gradient.data(), parameter_gradient + skip_offset_, nullptr);
+  }
   const Matrix<Scalar>* dz = &output_gradient;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     const Layer& layer = layers_[l];
@@ -79,6 +99,12 @@ void Mlp<Scalar>::backward(const Scalar* parameters, const Matrix<Scalar>& input
                          da->data());
     if (l > 0) activate_backward(shape_.activation, in, *da);
     dz = da;
+  }
+  if (shape_.skip) {
+    workspace.skip_delta.resize(input.rows(), shape_.inputs);
+    dense_backward_input(input.rows(), shape_.inputs, shape_.outputs, output_gradient.data(),
+                         parameters + skip_offset_, workspace.skip_delta.data());
+    *input_gradient += workspace.skip_delta;
   }
 }
 

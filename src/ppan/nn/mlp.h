@@ -19,6 +19,9 @@ struct MlpShape {
   Index outputs = 1;
   Activation activation = Activation::kRelu;  ///< Of the hidden layers.
   bool bias = true;
+  /// A direct linear path from input to output, added to the last layer: what is linear need not be learned
+  /// through the hidden units. Its inputs x outputs weights stand behind the layers'.
+  bool skip = false;
 
   [[nodiscard]] Problems check() const;
 };
@@ -29,6 +32,8 @@ template <typename Scalar>
 struct MlpWorkspace {
   std::vector<Matrix<Scalar>> layer;  ///< Output of each layer; the last is the output of the network.
   std::vector<Matrix<Scalar>> delta;  ///< Gradient in front of each hidden layer's activation.
+  Matrix<Scalar> skip;                ///< Output of the direct path.
+  Matrix<Scalar> skip_delta;          ///< Gradient at the input that comes through it.
 };
 
 template <typename Scalar>
@@ -40,7 +45,8 @@ class Mlp {
   [[nodiscard]] const MlpShape& shape() const { return shape_; }
   [[nodiscard]] Index parameter_count() const { return parameter_count_; }
 
-  /// Weights uniform on +-sqrt(6 / (fan-in + fan-out)) (Glorot, Bengio 2010), biases 0.
+  /// Weights uniform on +-sqrt(6 / (fan-in + fan-out)) (Glorot, Bengio 2010), biases 0. With a direct
+  /// path the last layer starts at 0, so that the network starts linear and departs from it only as it learns.
   void initialise(RandomSource& random, Scalar* parameters) const;
 
   const Matrix<Scalar>& forward(const Scalar* parameters, const Matrix<Scalar>& input,
@@ -61,6 +67,7 @@ class Mlp {
   };
   MlpShape shape_;
   std::vector<Layer> layers_;
+  Index skip_offset_ = 0;  // meaningful only with shape_.skip
   Index parameter_count_ = 0;
 };
 

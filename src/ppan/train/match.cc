@@ -25,11 +25,14 @@ Problems GameOptions::check() const {
 }
 
 template <typename Scalar>
-Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records)
+Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
+                     std::unique_ptr<Distortion<Scalar>> distortion)
     : mechanism_((require_none(options.check(), "this game cannot be played:"),
                   make_mechanism(options.mechanism, records.observed))),
       adversary_(options.adversary, mechanism_->seen_width(), records.sensitive),
-      distortion_(make_distortion(options.distortion, options.utility, options.mechanism.released, records.useful)),
+      distortion_(distortion ? std::move(distortion)
+                             : make_distortion(options.distortion, options.utility, options.mechanism.released,
+                                               records.useful)),
       budget_(options.budget),
       mechanism_adam_(options.adam),
       adversary_adam_(options.adam),
@@ -67,21 +70,22 @@ void Match<Scalar>::draw(const Records<Scalar>& batch, const Matrix<Scalar>& noi
 
 template <typename Scalar>
 double Match<Scalar>::step_adversary(const Records<Scalar>& batch, double rate) {
+  adversary_.observe(draws_.seen());
   const Matrix<Scalar>& score = adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
   const double value = weighted_mean(score);
   d_score_ = draws_.weight * (Scalar(-1) / static_cast<Scalar>(draws_.records));  // descent on -mean log Q
-  adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, &gradient_,
+  adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, &adversary_gradient_,
                       nullptr);
-  adversary_adam_.step(rate, gradient_, adversary_.parameters());
+  adversary_adam_.step(rate, adversary_gradient_, adversary_.parameters());
   return value;
 }
 
 template <typename Scalar>
 double Match<Scalar>::step_discriminator(const Records<Scalar>& batch, double rate) {
   if (!discriminator_) return 0;
-  const double value = discriminator_->evaluate(draws_, batch.useful.value, gradient_);
-  gradient_ = -gradient_;
-  discriminator_adam_.step(rate, gradient_, discriminator_->parameters());
+  const double value = discriminator_->evaluate(draws_, batch.useful.value, discriminator_gradient_);
+  discriminator_gradient_ = -discriminator_gradient_;
+  discriminator_adam_.step(rate, discriminator_gradient_, discriminator_->parameters());
   return value;
 }
 
@@ -92,8 +96,8 @@ double Match<Scalar>::step_utility(const Records<Scalar>& batch, double rate) {
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
   const double value = -weighted_mean(distortion_value_);
   d_distortion_ = draws_.weight * (Scalar(1) / static_cast<Scalar>(draws_.records));
-  distortion_->learner_backward(draws_, batch.useful, d_distortion_, gradient_);
-  utility_adam_.step(rate, gradient_, learner->parameters());
+  distortion_->learner_backward(draws_, batch.useful, d_distortion_, utility_gradient_);
+  utility_adam_.step(rate, utility_gradient_, learner->parameters());
   return value;
 }
 
@@ -113,7 +117,10 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
   }
 
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
-  record_distortion_ = distortion_value_.cwiseProduct(draws_.weight).rowwise().sum();
+  record_distortion_.setZero(draws_.records);
+  for (Index k = 0; k < draws_.per_record; ++k) {
+    record_distortion_ += distortion_value_.col(k).cwiseProduct(draws_.weight.col(k));
+  }
   report.distortion = static_cast<double>(record_distortion_.mean());
   report.penalty = budget_.evaluate(record_distortion_, slope_);
   d_distortion_.resize(draws_.records, draws_.per_record);
@@ -139,8 +146,8 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
 
 template <typename Scalar>
 StepReport Match<Scalar>::step_mechanism(const Records<Scalar>& batch, double rate) {
-  const StepReport report = evaluate_mechanism(batch, gradient_);
-  mechanism_adam_.step(rate, gradient_, mechanism_->parameters());
+  const StepReport report = evaluate_mechanism(batch, mechanism_gradient_);
+  mechanism_adam_.step(rate, mechanism_gradient_, mechanism_->parameters());
   budget_.update(report.distortion);
   return report;
 }

@@ -44,8 +44,10 @@ struct StepReport {
 template <typename Scalar>
 class Match {
  public:
-  /// Shapes of the networks are taken from `records`. Throws Error(kUsage) listing every problem.
-  Match(const GameOptions& options, const Records<Scalar>& records);
+  /// Shapes of the networks are taken from `records`. A `distortion` of the caller's own is used instead of the
+  /// one that `options` name. Throws Error(kUsage) listing every problem.
+  Match(const GameOptions& options, const Records<Scalar>& records,
+        std::unique_ptr<Distortion<Scalar>> distortion = nullptr);
 
   /// Random parameters for every player, from streams of their own.
   void initialise(const SeededRandom& random);
@@ -94,7 +96,10 @@ class Match {
   // Reused from step to step.
   Draws<Scalar> draws_;
   DrawsGradient<Scalar> draws_gradient_;
-  Vector<Scalar> gradient_;
+  Vector<Scalar> mechanism_gradient_;  // one per player: a vector that changes its size is allocated anew
+  Vector<Scalar> adversary_gradient_;
+  Vector<Scalar> discriminator_gradient_;
+  Vector<Scalar> utility_gradient_;
   Matrix<Scalar> d_score_;
   Matrix<Scalar> distortion_value_;
   Matrix<Scalar> d_distortion_;

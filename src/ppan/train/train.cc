@@ -23,6 +23,16 @@ bool finite(Match<Scalar>& match) {
   return match.mechanism().parameters().allFinite() && match.adversary().parameters().allFinite();
 }
 
+template <typename Scalar>
+void take_start(const Vector<Scalar>& from, const char* player, Vector<Scalar>& to) {
+  if (from.size() == 0) return;
+  if (from.size() != to.size()) {
+    throw Error(ErrorCode::kUsage, fmt::format("training cannot start: the {} has {} parameters, but {} were given",
+                                               player, to.size(), from.size()));
+  }
+  to = from;
+}
+
 }  // namespace
 
 Problems TrainOptions::check() const {
@@ -32,6 +42,7 @@ Problems TrainOptions::check() const {
   list.require_at_least("batch", static_cast<double>(batch), 1);
   list.require_at_least("adversary_steps", adversary_steps, 1);
   list.require_at_least("warm_up", warm_up, 0);
+  list.require_at_least("weight_decay", weight_decay, 0);
   list.add("mechanism_rate", mechanism_rate.check());
   list.add("adversary_rate", adversary_rate.check());
   return list.take();
@@ -48,15 +59,17 @@ std::string_view to_string(Stop stop) {
 
 template <typename Scalar>
 Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& options,
-                      const std::vector<Observer>& observers) {
+                      const std::vector<Observer>& observers, TrainStart<Scalar> start) {
   require_none(options.check(), "training cannot start:");
   if (records.rows() == 0) throw Error(ErrorCode::kBadInput, "there are no records to train on");
 
   const SeededRandom root(options.seed);
   auto order_stream = root.fork("order");
   auto noise_stream = root.fork("noise");
-  Match<Scalar> match(options.game, records);
+  Match<Scalar> match(options.game, records, std::move(start.distortion));
   match.initialise(root.fork("parameters"));
+  take_start(start.mechanism, "mechanism", match.mechanism().parameters());
+  take_start(start.adversary, "adversary", match.adversary().parameters());
 
   TrainSummary summary{.given = options, .records = records.rows()};
   summary.batch_used = std::min(options.batch, records.rows());
@@ -69,6 +82,8 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
   Records<Scalar> batch;
   Matrix<Scalar> noise;
   Snapshot<Scalar> good{match.mechanism().parameters(), match.adversary().parameters()};
+  // Without noise the draws of a mini-batch stay what they are until the mechanism moves.
+  const bool redraw = options.redraw && match.mechanism().noisy();
   const auto draw = [&] {
     match.mechanism().fill_noise(noise_stream, summary.batch_used, noise);
     match.draw(batch, noise);
@@ -83,14 +98,18 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
       const double progress = static_cast<double>(summary.iterations++) / total;
       const double adversary_rate = options.adversary_rate.at(progress);
       for (int s = 0; s < options.adversary_steps; ++s) {
-        if (s == 0 || options.redraw) draw();
+        if (s == 0 || redraw) draw();
         report.adversary += match.step_adversary(batch, adversary_rate);
       }
-      if (options.redraw && match.has_helpers()) draw();
+      if (redraw && match.has_helpers()) draw();
       report.discriminator += match.step_discriminator(batch, adversary_rate);
       report.utility += match.step_utility(batch, adversary_rate);
-      if (options.redraw) draw();
-      const StepReport step = match.step_mechanism(batch, options.mechanism_rate.at(progress));
+      if (redraw) draw();
+      const double rate = options.mechanism_rate.at(progress);
+      if (options.weight_decay > 0) {
+        match.mechanism().parameters() *= static_cast<Scalar>(1 - rate * options.weight_decay);
+      }
+      const StepReport step = match.step_mechanism(batch, rate);
       report.mean.log_likelihood += step.log_likelihood;
       report.mean.distortion += step.distortion;
       report.mean.penalty += step.penalty;
@@ -145,7 +164,9 @@ Observer early_stop(int patience, double least_gain) {
   };
 }
 
-template Trained<float> train(const Records<float>&, const TrainOptions&, const std::vector<Observer>&);
-template Trained<double> train(const Records<double>&, const TrainOptions&, const std::vector<Observer>&);
+template Trained<float> train(const Records<float>&, const TrainOptions&, const std::vector<Observer>&,
+                              TrainStart<float>);
+template Trained<double> train(const Records<double>&, const TrainOptions&, const std::vector<Observer>&,
+                               TrainStart<double>);
 
 }  // namespace ppan

@@ -22,6 +22,9 @@ struct TrainOptions {
   bool redraw = true;
   /// Epochs at the start in which the adversary is not felt: the mechanism learns usefulness alone. At least 0.
   int warm_up = 0;
+  /// Each mechanism step first shrinks its parameters by rate * weight_decay (Loshchilov, Hutter 2019). At least
+  /// 0. With few records per symbol it keeps a finite mechanism from following the sample's accidents.
+  double weight_decay = 0;
   RateSchedule mechanism_rate;
   RateSchedule adversary_rate;
   std::uint64_t seed = 1;  ///< Fixes initial parameters, order of records and noise.
@@ -67,13 +70,21 @@ struct Trained {
   TrainSummary summary;
 };
 
+/// What a training may start with instead of the usual.
+template <typename Scalar>
+struct TrainStart {
+  std::unique_ptr<Distortion<Scalar>> distortion;  ///< Of the caller's own; null: options.game.distortion.
+  Vector<Scalar> mechanism;                        ///< Parameters; empty: random.
+  Vector<Scalar> adversary;                        ///< Parameters; empty: random.
+};
+
 /// Plays the game on `records`. Ends at the epoch limit, when an observer says so, or when it diverges (a number
 /// is not finite, or the loss has exploded): then the mechanism and adversary of the last good epoch are
 /// returned and the summary says so. Throws Error(kUsage) for bad options. The same arguments give the same
 /// bits, whatever else runs.
 template <typename Scalar>
 Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& options,
-                      const std::vector<Observer>& observers = {});
+                      const std::vector<Observer>& observers = {}, TrainStart<Scalar> start = {});
 
 /// Stops when the mean loss has not fallen by `least_gain` nats for `patience` epochs, and says so.
 Observer early_stop(int patience, double least_gain);
