@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 constexpr double kBroadShare = 0.01;
+constexpr Index kMostOwnScales = 2000;
 
 double log_sum(const double* values, Index count) {
   const Eigen::Map<const Eigen::ArrayXd> v(values, count);
@@ -319,6 +320,33 @@ Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundO
           .bound = Bound::kUpper,
           .method = "I(W;C) by a fitted law of the code, whatever is sensitive",
           .samples = options.draws};
+}
+
+std::vector<Estimate> mechanism_upper_bounds(Mechanism<double>& mechanism, const Attribute<double>& observed,
+                                             const Symbols& x, std::int32_t levels, bool whole,
+                                             const DensityBoundOptions& options) {
+  std::vector<Estimate> bounds;
+  if (mechanism.options().kind == MechanismKind::kFinite) {
+    if (whole) bounds.push_back(finite_upper_bound(release_law(mechanism, observed), x, levels));
+    return bounds;
+  }
+  const std::optional<ReleaseDensity> density = release_density(mechanism, observed);
+  if (!density) return bounds;
+  DensityBoundOptions affordable = options;
+  // A scale of its own for every record costs a triangular solve for each pair of draw and record.
+  if (density->scale.size() > 1) affordable.records = std::min(options.records, kMostOwnScales);
+  if (whole) bounds.push_back(density_upper_bound(*density, x, levels, affordable));
+  bounds.push_back(observed_upper_bound(*density, affordable));
+  if (mechanism.options().kind == MechanismKind::kNoisyCode) {
+    const double radius = mechanism.options().code_radius;
+    bounds.push_back(
+        {.nats = 0.5 * static_cast<double>(mechanism.options().code) * std::log1p(radius * radius),
+         .interval95 = std::nullopt,
+         .bound = Bound::kUpper,
+         .method = "size of the code, whatever the records",
+         .samples = 0});
+  }
+  return bounds;
 }
 
 }  // namespace ppan

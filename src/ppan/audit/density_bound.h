@@ -59,4 +59,12 @@ Estimate density_upper_bound(const ReleaseDensity& density, const Symbols& x, st
 /// over the records of the second half.
 Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundOptions& options = {});
 
+/// Every bound from above that this mechanism allows for an attribute with codes `x` (of `levels` values) on
+/// the observed records: none for mechanisms without a known law. With `whole` false the codes are bins of
+/// something finer, for which only the bounds that hold for whatever is sensitive are given. A noisy code
+/// adds m/2 log(1 + R^2), which holds for every law of the records.
+std::vector<Estimate> mechanism_upper_bounds(Mechanism<double>& mechanism, const Attribute<double>& observed,
+                                             const Symbols& x, std::int32_t levels, bool whole,
+                                             const DensityBoundOptions& options = {});
+
 }  // namespace ppan

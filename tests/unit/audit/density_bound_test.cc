@@ -181,6 +181,41 @@ TEST(DensityBound, LawOfAFiniteMechanism) {
   EXPECT_EQ(law.row(1), law.row(3));
 }
 
+// X = sign of W; what each kind of mechanism lets the audit say from above.
+TEST(DensityBound, BoundsThatAMechanismAllows) {
+  Attribute<double> observed;
+  observed.value.resize(600, 1);
+  SeededRandom random(8);
+  fill_normal(random, observed.value);
+  Symbols x;
+  for (Index i = 0; i < 600; ++i) x.push_back(observed.value(i, 0) > 0 ? 1 : 0);
+  const auto bounds = [&](MechanismKind kind, bool whole) {
+    const auto mechanism = make_mechanism<double>({.kind = kind,
+                                                   .released = 2,
+                                                   .hidden = {4},
+                                                   .components = 2,
+                                                   .code = 1,
+                                                   .code_radius = 2,
+                                                   .decoder = {3}},
+                                                  observed);
+    mechanism->initialise(random);
+    return mechanism_upper_bounds(*mechanism, observed, x, 2, whole, {.draws = 200, .records = 200});
+  };
+  EXPECT_EQ(bounds(MechanismKind::kFinite, true).size(), 1U);
+  EXPECT_EQ(bounds(MechanismKind::kFinite, false).size(), 0U);
+  EXPECT_EQ(bounds(MechanismKind::kNoiseInput, true).size(), 0U);
+  EXPECT_EQ(bounds(MechanismKind::kGaussian, true).size(), 2U);
+  EXPECT_EQ(bounds(MechanismKind::kMixture, true).size(), 2U);
+  const std::vector<Estimate> code = bounds(MechanismKind::kNoisyCode, true);
+  ASSERT_EQ(code.size(), 3U);
+  EXPECT_NEAR(code[2].nats, 0.5 * std::log(5.0), 1e-12);
+  EXPECT_LT(code[0].nats, code[2].nats);
+  // The data-dependent bound on I(W;C) is below the one that holds for all data, here by far more than its
+  // error.
+  EXPECT_LT(code[1].nats, code[2].nats);
+  for (const Estimate& e : code) EXPECT_EQ(e.bound, Bound::kUpper);
+}
+
 TEST(FiniteInformation, CorrectsTheBias) {
   // Independent attributes with 5 and 6 values: raw counts give (5-1)(6-1)/2n = 0.02 too much at 500 rows.
   // Standard deviation sqrt(2 * 20)/2n = 0.0063 a table, 0.0009 for the mean of 50: six of them.
