@@ -398,14 +398,14 @@ std::vector<Setting> make_settings() {
       whole<J>("privacy.points", "points of the trade-off curve", at(&J::privacy, &PrivacySettings::points),
                1, 200),
       budgets_setting(),
-      choice<J, BudgetForm>(
+      choice<J, BudgetChoice>(
           "privacy.budget_form",
           "dual: a multiplier is moved until the budget is met; expected: penalty on the mean "
           "distortion; record: penalty on each record's",
           at(&J::privacy, &PrivacySettings::budget_form),
-          {{"dual", BudgetForm::kDual},
-           {"expected", BudgetForm::kExpected},
-           {"record", BudgetForm::kRecord}}),
+          {{"dual", BudgetChoice::kDual},
+           {"expected", BudgetChoice::kExpected},
+           {"record", BudgetChoice::kRecord}}),
       real<J>("privacy.surrogate_slack",
               "nats that the release may tell about the attribute beyond its surrogate; added to every bound",
               at(&J::privacy, &PrivacySettings::surrogate_slack), 0, kNoEnd),

@@ -1,0 +1,517 @@
+#include "ppan/table/table_curve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "ppan/core/parallel.h"
+#include "ppan/nn/dense.h"
+#include "ppan/table/table_references.h"
+
+namespace ppan {
+namespace {
+
+constexpr std::int64_t kChunkRows = 4096;
+constexpr double kSpread = 1.5;      // exponent of the spacing of budgets: denser where little is given up
+constexpr double kMostShare = 0.95;  // last budget, as a share of what the constant release costs
+constexpr double kOverfitNats = 0.05;
+constexpr double kMissedBudget = 0.1;  // share of the budget
+constexpr std::size_t kMostDropped = 6;
+constexpr std::int64_t kCalibrationRows = 5000;
+
+std::uint64_t seed_of(std::uint64_t seed, std::string_view what, std::uint64_t number = 0) {
+  return SeededRandom(seed).fork(what, number).next();
+}
+
+// All rows through a model, chunk by chunk.
+EncodedRows release_all(const TableModel& model, const EncodedRows& rows, RandomSource& random) {
+  TableReleaser releaser(model);
+  EncodedRows out;
+  EncodedRows part;
+  std::vector<std::int32_t> which;
+  for (std::int64_t first = 0; first < rows.rows; first += kChunkRows) {
+    const std::int64_t end = std::min(rows.rows, first + kChunkRows);
+    which.resize(static_cast<std::size_t>(end - first));
+    std::iota(which.begin(), which.end(), static_cast<std::int32_t>(first));
+    releaser.release(take_rows(rows, which), random, part);
+    if (first == 0) {
+      out = part;
+      continue;
+    }
+    out.rows += part.rows;
+    out.bad.insert(out.bad.end(), part.bad.begin(), part.bad.end());
+    for (std::size_t c = 0; c < out.columns.size(); ++c) {
+      EncodedColumn& to = out.columns[c];
+      to.code.insert(to.code.end(), part.columns[c].code.begin(), part.columns[c].code.end());
+      to.value.insert(to.value.end(), part.columns[c].value.begin(), part.columns[c].value.end());
+    }
+  }
+  return out;
+}
+
+std::vector<ColumnSpec> modelled_specs(const Schema& schema) {
+  std::vector<ColumnSpec> specs;
+  for (const std::string& name : schema.modelled_columns()) {
+    if (const ColumnSpec* spec = schema.find(name)) specs.push_back(*spec);
+  }
+  return specs;
+}
+
+bool observes_useful(const Schema& schema) {
+  const auto& observed = schema.observed_columns();
+  return std::all_of(schema.useful.begin(), schema.useful.end(), [&](const std::string& name) {
+    return std::find(observed.begin(), observed.end(), name) != observed.end();
+  });
+}
+
+std::vector<double> spread_budgets(int points, double most) {
+  std::vector<double> budgets;
+  for (int i = 1; i <= points; ++i) {
+    budgets.push_back(most * kMostShare * std::pow(static_cast<double>(i) / points, kSpread));
+  }
+  return budgets;
+}
+
+class Run {
+ public:
+  Run(const Table& table, const Schema& schema, const EncodingOptions& encoding,
+      const TableCurveOptions& options, const TableCurveHooks& hooks)
+      : options_(options), hooks_(hooks) {
+    result_.given = options;
+    std::vector<std::string> names;
+    for (const TableColumn& column : table.columns) names.push_back(column.name);
+    result_.schema = schema.in_order_of(names);
+    result_.rows = table.rows;
+    phase("encoding");
+    result_.encoding = fit_encoding(table, modelled_specs(result_.schema), encoding);
+    result_.split =
+        split_rows(table, result_.schema, options.validation, options.test, seed_of(options.seed, "split"));
+    std::vector<std::int32_t> every(result_.encoding.columns.size());
+    std::iota(every.begin(), every.end(), 0);
+    EncodedRows all;
+    Encoder(result_.encoding).encode(table, every, UnknownRow::kNearest, all);
+    train_ = take_rows(all, result_.split.train);
+    validation_ = take_rows(all, result_.split.validation);
+    // Rows that no choice was made on are as good as test rows.
+    std::vector<std::int32_t> held_out = result_.split.test;
+    if (options.training.restarts == 1) {
+      held_out.insert(held_out.end(), result_.split.validation.begin(), result_.split.validation.end());
+      std::sort(held_out.begin(), held_out.end());
+    }
+    held_out_ = take_rows(all, held_out);
+    // As many training rows as held-out ones, so that attackers have the same chances on both.
+    std::vector<std::int32_t> sample = result_.split.train;
+    SeededRandom random(seed_of(options.seed, "training-sample"));
+    shuffle(random, sample);
+    sample.resize(std::min(sample.size(), held_out.size()));
+    std::sort(sample.begin(), sample.end());
+    train_sample_ = take_rows(all, sample);
+  }
+
+  TableCurveResult run() {
+    set_blas_threads(1);  // the points run side by side
+    const TableModel constant = constant_model(result_.schema, result_.encoding, train_);
+    SeededRandom random(1);
+    result_.most_distortion =
+        measure_change(train_, release_all(constant, train_, random), result_.encoding).distortion;
+    std::vector<double> budgets = options_.budgets.empty()
+                                      ? spread_budgets(options_.points, result_.most_distortion)
+                                      : options_.budgets;
+    std::sort(budgets.begin(), budgets.end());
+    result_.planned = static_cast<int>(budgets.size());
+
+    const TableGame game = make_game(train_, result_.schema, result_.encoding, options_.training);
+    result_.mechanism = game.kind;
+    phase("learning the table");
+    const TableStart start =
+        train_start(game, options_.training, seed_of(options_.seed, "start"), {observer(0)});
+
+    // Trained points first, then everything that needs no training; each on its own.
+    std::vector<std::optional<TablePoint>> points(budgets.size());
+    std::optional<MeasuredRelease> unchanged;
+    std::optional<MeasuredRelease> without;
+    const auto trained = static_cast<std::int64_t>(budgets.size());
+    parallel_for(trained + 2, thread_count(options_.threads), [&](std::int64_t i) {
+      if (stopped()) return;
+      if (i < trained) {
+        points[static_cast<std::size_t>(i)] =
+            point(game, start, static_cast<int>(i) + 1, budgets[static_cast<std::size_t>(i)]);
+      } else if (i == trained) {
+        without = measure_model("reference/constant", "the same row for everybody", constant);
+      } else if (observes_useful(result_.schema)) {
+        unchanged = measure_model("reference/unchanged", "as it is",
+                                  unchanged_model(result_.schema, result_.encoding));
+      }
+    });
+    for (auto& finished : points) {
+      if (finished) result_.points.push_back(std::move(*finished));
+    }
+    result_.unchanged = std::move(unchanged);
+    result_.constant = std::move(without);
+    constant_model_ = constant;
+    if (!stopped() && options_.references) references();
+    time_sharing();
+    complete();
+    result_.interrupted = stopped();
+    return std::move(result_);
+  }
+
+ private:
+  void phase(const std::string& what) const {
+    if (hooks_.phase) hooks_.phase(what);
+  }
+  bool stopped() {
+    if (!stopped_ && hooks_.interrupted && hooks_.interrupted()) stopped_ = true;
+    return stopped_;
+  }
+  Observer observer(int number) {
+    return [this, number](const EpochReport& report) {
+      if (hooks_.epoch) hooks_.epoch(number, report);
+      return Verdict{stopped(), "interrupted"};
+    };
+  }
+
+  LeakageReport leakage(const EncodedRows& rows, const std::function<EncodedRows(std::int64_t)>& release) {
+    LeakageOptions leakage_options = options_.leakage;
+    leakage_options.seed = seed_of(options_.seed, "attack", options_.leakage.seed);
+    return measure_leakage(rows, result_.schema, result_.encoding, release, leakage_options);
+  }
+
+  // Releases of `rows` by a model, told apart by their numbers.
+  std::function<EncodedRows(std::int64_t)> releases(const TableModel& model, const EncodedRows& rows) {
+    return [this, &model, &rows](std::int64_t number) {
+      SeededRandom random =
+          SeededRandom(options_.seed).fork("measured-release", static_cast<std::uint64_t>(number));
+      return release_all(model, rows, random);
+    };
+  }
+
+  MeasuredRelease measure(std::string series, std::string label,
+                          const std::function<EncodedRows(std::int64_t)>& release) {
+    MeasuredRelease out{std::move(series), std::move(label)};
+    out.change = measure_change(held_out_, release(0), result_.encoding);
+    out.leakage = leakage(held_out_, release);
+    return out;
+  }
+  MeasuredRelease measure_model(std::string series, std::string label, const TableModel& model) {
+    phase(label);
+    return measure(std::move(series), std::move(label), releases(model, held_out_));
+  }
+
+  TableModel model_of(const TrainedMechanism& trained, int number) const {
+    TableComponent component;
+    component.kind = ComponentKind::kTrained;
+    component.label = fmt::format("point {}", number);
+    component.mechanism = trained.mechanism;
+    component.parameters = trained.parameters;
+    return {result_.schema, result_.encoding, {std::move(component)}};
+  }
+
+  std::optional<TablePoint> point(const TableGame& game, const TableStart& start, int number, double budget) {
+    phase(fmt::format("point {}", number));
+    const auto begin = std::chrono::steady_clock::now();
+    TablePoint out{.number = number, .budget = budget};
+    double best = 0;
+    for (int restart = 0; restart < options_.training.restarts; ++restart) {
+      const auto stream = static_cast<std::uint64_t>(number) * 1000 + static_cast<std::uint64_t>(restart);
+      TrainedMechanism trained = train_point(game, start, budget, options_.training,
+                                             seed_of(options_.seed, "point", stream), {observer(number)});
+      if (stopped()) return std::nullopt;
+      TableModel model = model_of(trained, number);
+      if (options_.training.restarts > 1) {
+        // Leakage and what is spent above the budget, at the rate of the straight line to the constant.
+        const auto release = releases(model, validation_);
+        const double spent = measure_change(validation_, release(0), result_.encoding).distortion;
+        const LeakageReport found = leakage(validation_, release);
+        const double loss =
+            found.joint.nats + found.entropy / result_.most_distortion * std::max(0.0, spent - budget);
+        if (out.model && loss >= best) continue;
+        best = loss;
+      }
+      out.model = std::move(model);
+      out.training = std::move(trained.summary);
+      out.training_belief = trained.belief;
+    }
+    if (!out.training.epochs.empty()) out.training_distortion = out.training.epochs.back().mean.distortion;
+    out.measured = measure("ppan/table", fmt::format("point {}", number), releases(*out.model, held_out_));
+    out.measured.budget = budget;
+    out.training_leakage = leakage(train_sample_, releases(*out.model, train_sample_)).joint;
+    judge(out);
+    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (hooks_.finished) {
+      const std::scoped_lock lock(finished_);
+      hooks_.finished(out);
+    }
+    return out;
+  }
+
+  // What a reader must know about a point.
+  static void judge(TablePoint& point) {
+    if (point.training.stop == Stop::kDiverged) point.warnings.push_back(point.training.message);
+    const double gap = point.measured.leakage.joint.nats - point.training_leakage.nats;
+    if (gap > kOverfitNats) {
+      point.warnings.push_back(fmt::format(
+          "point {}: held-out rows leak {:.3f} nats, {:.3f} more than training rows: the mechanism "
+          "has learned its training rows by heart; use more rows or fewer epochs",
+          point.number, point.measured.leakage.joint.nats, gap));
+    }
+    const double spent = point.measured.change.distortion;
+    if (spent > point.budget * (1 + kMissedBudget) + 0.005) {
+      point.warnings.push_back(fmt::format("point {}: the distortion {:.4f} is above its budget {:.4f}",
+                                           point.number, spent, point.budget));
+    }
+  }
+
+  // Noise at the distortion of every point, and columns dropped one after the other.
+  void references() {
+    phase("references");
+    const std::vector<std::int32_t> columns = result_.encoding.indices_of(result_.schema.useful);
+    if (!observes_useful(result_.schema)) return;
+    const std::vector<std::int32_t> order = by_leakage(train_, columns, result_.schema, result_.encoding);
+    std::vector<std::int32_t> first(static_cast<std::size_t>(std::min(held_out_.rows, kCalibrationRows)));
+    std::iota(first.begin(), first.end(), 0);
+    const EncodedRows some = take_rows(held_out_, first);
+    const std::size_t noisy = result_.points.size();
+    const std::size_t dropped = std::min(order.size() - 1, kMostDropped);
+    std::vector<std::optional<MeasuredRelease>> out(noisy + dropped);
+    parallel_for(static_cast<std::int64_t>(out.size()), thread_count(options_.threads), [&](std::int64_t i) {
+      if (stopped()) return;
+      const auto index = static_cast<std::size_t>(i);
+      if (index < noisy) {
+        const double target = result_.points[index].measured.change.distortion;
+        const double strength =
+            noise_strength(some, columns, result_.encoding, target, seed_of(options_.seed, "calibration"));
+        out[index] = measure(
+            "reference/noise", fmt::format("noise of strength {:.3g}", strength), [&](std::int64_t number) {
+              SeededRandom random =
+                  SeededRandom(options_.seed).fork("noise", static_cast<std::uint64_t>(number));
+              return add_noise(held_out_, columns, result_.encoding, strength, random);
+            });
+        out[index]->budget = target;
+        return;
+      }
+      const std::span<const std::int32_t> gone(order.data(), index - noisy + 1);
+      std::vector<std::string> names;
+      for (const std::int32_t column : gone)
+        names.push_back(result_.encoding.columns[static_cast<std::size_t>(column)].name);
+      out[index] =
+          measure("reference/dropped", fmt::format("without {}", fmt::join(names, ", ")),
+                  [&](std::int64_t) { return drop_columns(held_out_, columns, gone, result_.encoding); });
+    });
+    for (auto& measured : out) {
+      if (measured) result_.references.push_back(std::move(*measured));
+    }
+  }
+
+  // Unchanged with some probability, otherwise the constant: both numbers fall along a straight line.
+  void time_sharing() {
+    if (!result_.unchanged || !result_.constant) return;
+    const double most = result_.constant->change.distortion;
+    if (most <= 0) return;
+    for (const TablePoint& point : result_.points) {
+      const double share = std::clamp(1 - point.measured.change.distortion / most, 0.0, 1.0);
+      MeasuredRelease out{"reference/time-sharing", fmt::format("unchanged with probability {:.3f}", share)};
+      out.budget = most * (1 - share);
+      out.change = result_.constant->change;
+      out.change.distortion *= 1 - share;
+      out.change.changed *= 1 - share;
+      for (ColumnChange& column : out.change.columns) {
+        column.changed *= 1 - share;
+        column.distortion *= 1 - share;
+        column.rms_error *= std::sqrt(1 - share);
+      }
+      out.leakage = result_.unchanged->leakage;
+      const auto scale = [share](Estimate& estimate) {
+        estimate.nats *= share;
+        if (estimate.interval95)
+          estimate.interval95 = {estimate.interval95->low * share, estimate.interval95->high * share};
+        estimate.method = "a share of the unchanged release's; " + estimate.method;
+      };
+      scale(out.leakage.joint);
+      for (Estimate& each : out.leakage.each) scale(each);
+      result_.references.push_back(std::move(out));
+    }
+  }
+
+  // Hull, dominated points, and the warnings of all points together.
+  void complete() {
+    const std::vector<HullPoint> points = result_.hull_points();
+    const std::size_t before = result_.unchanged ? 1 : 0;
+    for (std::size_t i = 0; i < result_.points.size(); ++i) {
+      TablePoint& point = result_.points[i];
+      std::vector<HullPoint> others = points;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(before + i));
+      const auto less = hull_leakage(others, lower_hull(others), point.measured.change.distortion);
+      point.dominated = less && *less < point.measured.leakage.joint.nats;
+      result_.warnings.insert(result_.warnings.end(), point.warnings.begin(), point.warnings.end());
+    }
+    for (const std::size_t index : lower_hull(points)) {
+      MeasuredRelease vertex = index < before ? *result_.unchanged
+                               : index - before < result_.points.size()
+                                   ? result_.points[index - before].measured
+                                   : *result_.constant;
+      vertex.series = "ppan/hull";
+      vertex.budget = vertex.change.distortion;
+      result_.hull.push_back(std::move(vertex));
+    }
+    result_.constant_model = constant_model_;
+  }
+
+  TableCurveOptions options_;
+  const TableCurveHooks& hooks_;
+  TableCurveResult result_;
+  EncodedRows train_;
+  EncodedRows validation_;
+  EncodedRows held_out_;
+  EncodedRows train_sample_;
+  std::optional<TableModel> constant_model_;
+  std::atomic<bool> stopped_ = false;
+  std::mutex finished_;
+};
+
+}  // namespace
+
+Problems TableCurveOptions::check() const {
+  ProblemList list;
+  list.require_between("points", points, 1, 200);
+  list.require(budgets.size() <= 200, "budgets", "must be at most 200");
+  for (const double budget : budgets) list.require_at_least("budgets", budget, 0);
+  list.add("training", training.check());
+  list.require_between("validation", validation, 0, 0.5);
+  list.require_between("test", test, 0.01, 0.8);
+  list.require(validation + test < 1, "test", "leaves no rows to train on");
+  list.require(training.restarts == 1 || validation > 0, "validation",
+               "must be above 0 to choose between restarts");
+  list.add("leakage", leakage.check());
+  list.require_at_least("threads", threads, 0);
+  return list.take();
+}
+
+TableCurveOptions table_curve_options(const JobFile& job) {
+  TableCurveOptions out;
+  out.points = static_cast<int>(job.privacy.points);
+  out.budgets = job.privacy.budgets;
+  out.training.family = job.mechanism.family;
+  out.training.hidden.assign(job.mechanism.hidden.begin(), job.mechanism.hidden.end());
+  if (job.mechanism.code_size) out.training.code_size = *job.mechanism.code_size;
+  out.training.code_radius = job.mechanism.code_radius;
+  out.training.noise_inputs = job.mechanism.noise_inputs;
+  switch (job.privacy.budget_form) {
+    case BudgetChoice::kDual:
+      out.training.budget_form = BudgetForm::kDual;
+      break;
+    case BudgetChoice::kExpected:
+      out.training.budget_form = BudgetForm::kExpected;
+      break;
+    case BudgetChoice::kRecord:
+      out.training.budget_form = BudgetForm::kRecord;
+      break;
+  }
+  if (job.train.epochs) out.training.epochs = static_cast<int>(*job.train.epochs);
+  out.training.batch = job.train.batch;
+  out.training.adversary_steps = static_cast<int>(job.train.adversary_steps);
+  out.training.rate = job.train.learning_rate;
+  out.training.restarts = static_cast<int>(job.train.restarts);
+  out.validation = job.split.validation;
+  out.test = job.split.test;
+  out.threads = static_cast<int>(job.train.threads.value_or(0));
+  out.seed = static_cast<std::uint64_t>(job.train.seed);
+  return out;
+}
+
+TableSplit split_rows(const Table& table, const Schema& schema, double validation, double test,
+                      std::uint64_t seed) {
+  // Units that must stay together: rows, or the rows of a group.
+  std::vector<std::vector<std::int32_t>> units;
+  if (schema.group) {
+    const TableColumn& column = table.at(*schema.group);
+    std::map<std::string, std::size_t> known;
+    for (std::int64_t r = 0; r < table.rows; ++r) {
+      const auto row = static_cast<std::size_t>(r);
+      std::string key;
+      if (is_numeric(column.type)) {
+        key = std::isnan(column.number[row]) ? std::string() : fmt::format("{}", column.number[row]);
+      } else if (column.code[row] != kMissingCode) {
+        key = column.level[static_cast<std::size_t>(column.code[row])];
+      }
+      // A row that names no group stands alone.
+      const auto at = key.empty() ? known.end() : known.find(key);
+      if (at != known.end()) {
+        units[at->second].push_back(static_cast<std::int32_t>(r));
+        continue;
+      }
+      if (!key.empty()) known.emplace(key, units.size());
+      units.push_back({static_cast<std::int32_t>(r)});
+    }
+  } else {
+    for (std::int64_t r = 0; r < table.rows; ++r) units.push_back({static_cast<std::int32_t>(r)});
+  }
+  std::vector<std::int32_t> order(units.size());
+  std::iota(order.begin(), order.end(), 0);
+  SeededRandom random(seed);
+  shuffle(random, order);
+  TableSplit split;
+  const auto rows = static_cast<double>(table.rows);
+  for (const std::int32_t unit : order) {
+    auto& part = static_cast<double>(split.test.size()) < test * rows               ? split.test
+                 : static_cast<double>(split.validation.size()) < validation * rows ? split.validation
+                                                                                    : split.train;
+    const auto& members = units[static_cast<std::size_t>(unit)];
+    part.insert(part.end(), members.begin(), members.end());
+  }
+  for (auto* part : {&split.train, &split.validation, &split.test}) std::sort(part->begin(), part->end());
+  if (split.train.empty() || split.test.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} rows in {} groups cannot be split into training and test rows", table.rows,
+                            units.size()),
+                "use more rows, or no group column");
+  }
+  return split;
+}
+
+std::vector<HullPoint> TableCurveResult::hull_points() const {
+  std::vector<HullPoint> out;
+  const auto add = [&](const MeasuredRelease& release) {
+    out.push_back({release.change.distortion, release.leakage.joint.nats});
+  };
+  if (unchanged) add(*unchanged);
+  for (const TablePoint& point : points) add(point.measured);
+  if (constant) add(*constant);
+  return out;
+}
+
+TableModel TableCurveResult::model_of(std::size_t index) const {
+  if (unchanged) {
+    if (index == 0) return unchanged_model(schema, encoding);
+    --index;
+  }
+  if (index < points.size()) return points[index].model.value();
+  if (index == points.size() && constant) return constant_model.value();
+  throw Error(ErrorCode::kInternal, fmt::format("the curve has no point of index {}", index));
+}
+
+TableModel TableCurveResult::model_of(const HullMixture& mixture) const {
+  if (mixture.second_weight == 0) return model_of(mixture.first);
+  return mix(model_of(mixture.first), model_of(mixture.second), mixture.second_weight);
+}
+
+int planned_points(const TableCurveOptions& options) {
+  return options.budgets.empty() ? options.points : static_cast<int>(options.budgets.size());
+}
+
+TableCurveResult table_curve(const Table& table, const Schema& schema, const EncodingOptions& encoding,
+                             const TableCurveOptions& options, const TableCurveHooks& hooks) {
+  require_none(options.check(), "this curve cannot be trained:");
+  require_none(schema.check(), "these roles cannot be used:");
+  require_none(encoding.check(), "this encoding cannot be made:");
+  if (table.rows == 0) throw Error(ErrorCode::kBadInput, "the table has no rows");
+  return Run(table, schema, encoding, options, hooks).run();
+}
+
+}  // namespace ppan

@@ -1,0 +1,125 @@
+#pragma once
+
+// The trade-off curve of a table: mechanisms trained for a range of distortion budgets, each measured on rows
+// it never saw by attackers it never met, beside the references that any reader wants to see, and completed
+// to its convex hull.
+//
+//     table ──► encode ──► split ──► start (an autoencoder that hides nothing)
+//           ──► a training for each budget ──► measure ──► references ──► hull
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/core/problem.h"
+#include "ppan/read/job.h"
+#include "ppan/read/table.h"
+#include "ppan/table/hull.h"
+#include "ppan/table/table_measure.h"
+#include "ppan/table/table_model.h"
+#include "ppan/table/table_training.h"
+
+namespace ppan {
+
+struct TableCurveOptions {
+  int points = 12;  ///< Budgets, spread from almost untouched to nothing left to learn. 1 to 200.
+  std::vector<double> budgets{};  ///< Instead of `points`; each at least 0.
+  TableTrainingOptions training{};
+  double validation = 0.15;  ///< Share of the rows used to choose between trainings. 0 to 0.5.
+  double test = 0.25;        ///< Share of the rows the mechanism never sees. Above 0, at most 0.8.
+  LeakageOptions leakage{};
+  bool references = true;  ///< Measure reference/noise and reference/dropped as well.
+  int threads = 0;         ///< 0: one per core. Does not change any number.
+  std::uint64_t seed = 1;
+  [[nodiscard]] Problems check() const;
+};
+TableCurveOptions table_curve_options(const JobFile& job);
+
+/// Rows of a table by what they are used for, each ascending.
+struct TableSplit {
+  std::vector<std::int32_t> train{};
+  std::vector<std::int32_t> validation{};
+  std::vector<std::int32_t> test{};
+};
+/// At random, by `seed`; rows with the same value of the group column (if the schema names one) stay
+/// together.
+TableSplit split_rows(const Table& table, const Schema& schema, double validation, double test,
+                      std::uint64_t seed);
+
+/// A release measured: a trained point or a reference.
+struct MeasuredRelease {
+  std::string series{};  ///< ppan/table, ppan/hull, reference/unchanged, ...
+  std::string label{};   ///< For people: "point 3", "without age and job".
+  std::optional<double> budget{};
+  /// On rows the mechanism never saw: the test rows, and the validation rows too when nothing was chosen on
+  /// them (one training per point).
+  TableChange change{};
+  LeakageReport leakage{};
+};
+
+/// One trained point.
+struct TablePoint {
+  int number = 1;  ///< From 1, by rising budget.
+  double budget = 0;
+  MeasuredRelease measured{};
+  double training_distortion = 0;
+  Estimate training_leakage{};  ///< On training rows, by the same kind of attackers: to see overfitting.
+  double training_belief = 0;   ///< I(X;C) as the adversary of the game believes it, nats.
+  bool dominated = false;       ///< The hull of the other points serves its distortion with less leakage.
+  TrainSummary training{};
+  std::vector<std::string> warnings{};
+  double seconds = 0;
+  std::optional<TableModel> model{};  ///< Always there for a finished point.
+};
+
+struct TableCurveResult {
+  TableCurveOptions given{};
+  Schema schema{};
+  Encoding encoding{};
+  TableSplit split{};
+  std::int64_t rows = 0;
+  MechanismKind mechanism = MechanismKind::kNoisyCode;  ///< The family that was used.
+  double most_distortion = 0;                           ///< Of the constant release, on the training rows.
+  std::vector<TablePoint> points{};                     ///< Finished ones, by number.
+  int planned = 0;
+  bool interrupted = false;
+  std::optional<MeasuredRelease> unchanged{};  ///< Absent when not every useful column is observed.
+  std::optional<MeasuredRelease> constant{};
+  std::optional<TableModel> constant_model{};  ///< Of `constant`.
+  std::vector<MeasuredRelease> references{};   ///< noise, dropped, time-sharing.
+  std::vector<MeasuredRelease> hull{};         ///< ppan/hull: the vertices, by rising distortion.
+  std::vector<std::string> notices{};
+  std::vector<std::string> warnings{};
+
+  /// The points of the completed curve in this order: unchanged (if there), the trained points, constant.
+  [[nodiscard]] std::vector<HullPoint> hull_points() const;
+  /// The model of hull_points()[index].
+  [[nodiscard]] TableModel model_of(std::size_t index) const;
+  /// The model that a mixture of hull_points() stands for.
+  [[nodiscard]] TableModel model_of(const HullMixture& mixture) const;
+};
+
+struct TableCurveHooks {
+  /// Asked between epochs; true ends the run, keeping finished points.
+  std::function<bool()> interrupted{};
+  /// What is being done, in words: "encoding", "learning the table", "point 3", "references". Called from
+  /// several threads at once.
+  std::function<void(const std::string&)> phase{};
+  /// After each epoch of each point (number from 1; 0 is the common start); from several threads at once.
+  std::function<void(int point, const EpochReport&)> epoch{};
+  /// After each finished point, one call at a time.
+  std::function<void(const TablePoint&)> finished{};
+};
+
+/// Number of trained points.
+int planned_points(const TableCurveOptions& options);
+
+/// Trains and measures the whole curve. `schema` in the order of the table's columns is what the models
+/// carry. The same arguments give the same bits, whatever the number of threads. Throws Error(kUsage) for bad
+/// options and Error(kBadInput) for a table that cannot be used.
+TableCurveResult table_curve(const Table& table, const Schema& schema, const EncodingOptions& encoding,
+                             const TableCurveOptions& options, const TableCurveHooks& hooks = {});
+
+}  // namespace ppan

@@ -1,0 +1,75 @@
+#pragma once
+
+// Training of one mechanism for a table. All points of a curve start from the same autoencoder, which hides
+// nothing and has learned how to present every column; each then gives up what its budget allows.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ppan/core/problem.h"
+#include "ppan/core/records.h"
+#include "ppan/encode/encoder.h"
+#include "ppan/encode/layout.h"
+#include "ppan/game/mechanism.h"
+#include "ppan/read/job.h"
+#include "ppan/read/schema.h"
+#include "ppan/train/train.h"
+
+namespace ppan {
+
+struct TableTrainingOptions {
+  MechanismFamily family = MechanismFamily::kAuto;  ///< Auto: finite where it can be, otherwise noisy-code.
+  std::vector<Index> hidden{64, 64};                ///< Of encoder, decoder and adversary.
+  std::optional<Index> code_size{};  ///< Absent: by the width of the released columns, 4 to 24.
+  double code_radius = 12;           ///< R. Above 0.
+  Index noise_inputs = 8;            ///< Noise-input only. At least 1.
+  BudgetForm budget_form = BudgetForm::kDual;
+  std::optional<int> epochs{};  ///< Absent: enough for a fixed number of steps, see epochs_for().
+  Index batch = 256;
+  int adversary_steps = 3;
+  double rate = 0.003;  ///< Adam's, of both players, until it decays. Above 0.
+  int restarts = 1;     ///< Trainings of each point, the best on the validation rows is kept. At least 1.
+  [[nodiscard]] Problems check() const;
+};
+
+/// Epochs of one point when none are asked for.
+int epochs_for(Index rows, Index batch);
+
+/// The largest joint alphabet for which the exact finite form is used.
+inline constexpr std::int32_t kMostCells = 1024;
+
+/// The rows of a table as the game is played on them.
+struct TableGame {
+  MechanismKind kind = MechanismKind::kNoisyCode;
+  Records<float> records{};
+  Layout released{};
+  Index cells = 0;                  ///< Finite only: size of the joint alphabet of the released columns.
+  Matrix<float> cell_distortion{};  ///< Finite only: d(y, z).
+};
+
+/// `rows` holds every modelled column. Throws Error(kUsage) when the family asked for cannot be used.
+TableGame make_game(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
+                    const TableTrainingOptions& options);
+
+/// Parameters that every point starts from: an autoencoder of the released columns that no adversary has
+/// troubled. Empty for a finite mechanism, which starts at random.
+struct TableStart {
+  MechanismOptions mechanism{};
+  Vector<float> parameters{};
+};
+TableStart train_start(const TableGame& game, const TableTrainingOptions& options, std::uint64_t seed,
+                       const std::vector<Observer>& observers = {});
+
+struct TrainedMechanism {
+  MechanismOptions mechanism{};
+  Vector<float> parameters{};
+  double belief = 0;  ///< h(X) + mean log Q(x|z) by the adversary of the game in the last epoch, nats.
+  TrainSummary summary{};
+};
+TrainedMechanism train_point(const TableGame& game, const TableStart& start, double budget,
+                             const TableTrainingOptions& options, std::uint64_t seed,
+                             const std::vector<Observer>& observers = {});
+
+}  // namespace ppan
