@@ -139,18 +139,4 @@ AuditTable table_of_csv(CsvReader& reader) {
   return table;
 }
 
-AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> rows) {
-  AuditColumn part;
-  part.name = column.name;
-  part.level = column.level;
-  if (column.numeric()) part.number.resize(static_cast<Index>(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = static_cast<std::size_t>(rows[i]);
-    if (column.has_text()) part.code.push_back(column.code[row]);
-    if (column.numeric()) part.number[static_cast<Index>(i)] = column.number[rows[i]];
-    part.missing.push_back(column.missing[row]);
-  }
-  return part;
-}
-
 }  // namespace ppan

@@ -50,7 +50,4 @@ std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const st
 /// Everything that is left in the reader.
 AuditTable table_of_csv(CsvReader& reader);
 
-/// Rows `rows` of a column.
-AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> rows);
-
 }  // namespace ppan
