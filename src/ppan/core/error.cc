@@ -6,12 +6,18 @@ namespace ppan {
 
 int exit_status(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInternal: return 1;
-    case ErrorCode::kUsage: return 2;
-    case ErrorCode::kBadInput: return 3;
-    case ErrorCode::kIo: return 4;
-    case ErrorCode::kDiverged: return 5;
-    case ErrorCode::kLimitExceeded: return 6;
+    case ErrorCode::kInternal:
+      return 1;
+    case ErrorCode::kUsage:
+      return 2;
+    case ErrorCode::kBadInput:
+      return 3;
+    case ErrorCode::kIo:
+      return 4;
+    case ErrorCode::kDiverged:
+      return 5;
+    case ErrorCode::kLimitExceeded:
+      return 6;
   }
   return 1;
 }

@@ -21,7 +21,9 @@ std::uint64_t hash_name(std::uint64_t key, std::string_view name) {
   return mix(h);
 }
 
-constexpr std::uint64_t rotate(std::uint64_t x, unsigned k) { return (x << k) | (x >> (64U - k)); }
+constexpr std::uint64_t rotate(std::uint64_t x, unsigned k) {
+  return (x << k) | (x >> (64U - k));
+}
 
 }  // namespace
 
@@ -42,7 +44,9 @@ SeededRandom::SeededRandom(std::uint64_t seed) : key_(seed) {
   for (auto& word : state_) word = mix(mixer);
 }
 
-SeededRandom SeededRandom::fork(std::string_view name) const { return SeededRandom(hash_name(key_, name)); }
+SeededRandom SeededRandom::fork(std::string_view name) const {
+  return SeededRandom(hash_name(key_, name));
+}
 
 SeededRandom SeededRandom::fork(std::string_view name, std::uint64_t number) const {
   std::uint64_t key = hash_name(key_, name) ^ number;

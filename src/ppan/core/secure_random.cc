@@ -23,9 +23,13 @@ std::atomic<std::uint64_t>& forks() {
 
 SecureRandom::SecureRandom() : fork_count_(forks().load()) {}
 
-SecureRandom::~SecureRandom() { OPENSSL_cleanse(buffer().data(), buffer().size_bytes()); }
+SecureRandom::~SecureRandom() {
+  OPENSSL_cleanse(buffer().data(), buffer().size_bytes());
+}
 
-bool SecureRandom::stale() { return forks().load(std::memory_order_relaxed) != fork_count_; }
+bool SecureRandom::stale() {
+  return forks().load(std::memory_order_relaxed) != fork_count_;
+}
 
 void SecureRandom::refill(std::span<std::uint64_t> words) {
   fork_count_ = forks().load();

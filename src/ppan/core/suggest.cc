@@ -21,7 +21,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t replace = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       row[j] = std::min({replace, last[j] + 1, row[j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
@@ -36,7 +37,8 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
     const bool prefix = word.size() >= 2 && candidate.starts_with(word);
     if (prefix || distance <= 1 + candidate.size() / 4) ranked.emplace_back(prefix ? 0 : distance, candidate);
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
   for (auto& [distance, name] : ranked) {
     if (names.size() == 3) break;
@@ -45,9 +47,11 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
   return names;
 }
 
-std::string unknown_name(std::string_view what, std::string_view word, std::span<const std::string> candidates) {
+std::string unknown_name(std::string_view what, std::string_view word,
+                         std::span<const std::string> candidates) {
   const auto near = nearest(word, candidates);
-  if (near.empty()) return fmt::format("unknown {} '{}' (known: {})", what, word, fmt::join(candidates, ", "));
+  if (near.empty())
+    return fmt::format("unknown {} '{}' (known: {})", what, word, fmt::join(candidates, ", "));
   return fmt::format("unknown {} '{}' (did you mean '{}'?)", what, word, fmt::join(near, "' or '"));
 }
 

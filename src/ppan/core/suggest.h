@@ -7,11 +7,13 @@
 
 namespace ppan {
 
-/// The candidates nearest to `word` by edit distance (insert, delete, replace, swap neighbours), nearest first;
-/// only those near enough to be a likely slip of the pen. A candidate that starts with `word` is always near.
+/// The candidates nearest to `word` by edit distance (insert, delete, replace, swap neighbours), nearest
+/// first; only those near enough to be a likely slip of the pen. A candidate that starts with `word` is
+/// always near.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// "unknown WHAT 'word'" with " (did you mean 'a' or 'b'?)" or " (known: a, b, c)" behind it.
-std::string unknown_name(std::string_view what, std::string_view word, std::span<const std::string> candidates);
+std::string unknown_name(std::string_view what, std::string_view word,
+                         std::span<const std::string> candidates);
 
 }  // namespace ppan

@@ -65,12 +65,15 @@ double Budget<Scalar>::evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) 
   const auto mean = static_cast<double>(d.mean());
   const double over = mean - options_.limit;
   switch (options_.form) {
-    case BudgetForm::kWeighted: constant_slope(weight); return weight * mean;
+    case BudgetForm::kWeighted:
+      constant_slope(weight);
+      return weight * mean;
     case BudgetForm::kExpected:
       constant_slope(2 * weight * std::max(0.0, over));
       return weight * std::max(0.0, over) * std::max(0.0, over);
     case BudgetForm::kDual:
-    case BudgetForm::kRecord: break;
+    case BudgetForm::kRecord:
+      break;
   }
   const double force = std::max(0.0, multiplier_ + weight * over);
   constant_slope(force);

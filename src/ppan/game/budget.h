@@ -19,8 +19,8 @@ enum class BudgetForm {
 };
 
 std::string_view to_string(BudgetForm form);
-std::vector<std::string> budget_form_names();        ///< weighted, record, expected, dual
-BudgetForm budget_form(std::string_view name);       ///< Throws Error(kUsage) with the nearest names.
+std::vector<std::string> budget_form_names();   ///< weighted, record, expected, dual
+BudgetForm budget_form(std::string_view name);  ///< Throws Error(kUsage) with the nearest names.
 
 struct BudgetOptions {
   BudgetForm form = BudgetForm::kExpected;

@@ -49,11 +49,13 @@ double Discriminator<Scalar>::evaluate(const Draws<Scalar>& draws, const Matrix<
 
   // mean log D(z), derivative 1 - sigmoid(l) = sigmoid(-l).
   const Matrix<Scalar>& on_release = network_.forward(parameters_.data(), draws.released, workspace_);
-  const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> weight(draws.weight.data(), draws.weight.size());
+  const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> weight(draws.weight.data(),
+                                                                         draws.weight.size());
   value += static_cast<double>(gamma * (weight * log_sigmoid(on_release.col(0).array())).sum() / n);
   d_logit_.resize(on_release.rows(), 1);
   d_logit_.col(0).array() = weight * (-on_release.col(0).array()).logistic() * (gamma / n);
-  network_.backward(parameters_.data(), draws.released, d_logit_, workspace_, parameter_gradient.data(), nullptr);
+  network_.backward(parameters_.data(), draws.released, d_logit_, workspace_, parameter_gradient.data(),
+                    nullptr);
   parameter_gradient += useful_gradient_;
   return value;
 }
@@ -63,7 +65,8 @@ double Discriminator<Scalar>::evaluate_release(const Draws<Scalar>& draws, Draws
   const auto gamma = static_cast<Scalar>(weight_);
   const auto n = static_cast<Scalar>(draws.records);
   const Matrix<Scalar>& on_release = network_.forward(parameters_.data(), draws.released, workspace_);
-  const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> weight(draws.weight.data(), draws.weight.size());
+  const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> weight(draws.weight.data(),
+                                                                         draws.weight.size());
   log_release_.resize(draws.records, draws.per_record);
   Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>> log_release(log_release_.data(), log_release_.size());
   log_release = log_sigmoid(on_release.col(0).array());

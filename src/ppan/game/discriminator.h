@@ -7,15 +7,16 @@
 namespace ppan {
 
 struct DiscriminatorOptions {
-  double weight = 0;           ///< gamma; 0: no discriminator.
+  double weight = 0;  ///< gamma; 0: no discriminator.
   std::vector<Index> hidden;
   Activation activation = Activation::kTanh;
   [[nodiscard]] Problems check() const;
 };
 
-/// Tells releases from originals: D = sigmoid(network), trained towards 1 on releases and 0 on useful records,
-/// by ascent on  gamma (mean log D(z) + mean log(1 - D(y))).  The mechanism descends on the same, of which only
-/// gamma mean log D(z) depends on it; so releases come to look like records. (The paper's images, gamma = 2.)
+/// Tells releases from originals: D = sigmoid(network), trained towards 1 on releases and 0 on useful
+/// records, by ascent on  gamma (mean log D(z) + mean log(1 - D(y))).  The mechanism descends on the same, of
+/// which only gamma mean log D(z) depends on it; so releases come to look like records. (The paper's images,
+/// gamma = 2.)
 template <typename Scalar>
 class Discriminator {
  public:
@@ -25,7 +26,8 @@ class Discriminator {
   void initialise(RandomSource& random);
 
   /// The objective, and its gradient in the parameters. Weighted draws count with their weight.
-  double evaluate(const Draws<Scalar>& draws, const Matrix<Scalar>& useful, Vector<Scalar>& parameter_gradient);
+  double evaluate(const Draws<Scalar>& draws, const Matrix<Scalar>& useful,
+                  Vector<Scalar>& parameter_gradient);
 
   /// gamma mean log D(z), and its gradient added to what is released.
   double evaluate_release(const Draws<Scalar>& draws, DrawsGradient<Scalar>& gradient);
@@ -39,7 +41,7 @@ class Discriminator {
   Vector<Scalar> useful_gradient_;
   MlpWorkspace<Scalar> workspace_;         // on releases, of which there are K per record
   MlpWorkspace<Scalar> useful_workspace_;  // on useful records
-  Matrix<Scalar> log_release_;  // log D(z), records x K
+  Matrix<Scalar> log_release_;             // log D(z), records x K
   Matrix<Scalar> d_logit_;
   Matrix<Scalar> d_useful_logit_;
   Matrix<Scalar> d_released_;

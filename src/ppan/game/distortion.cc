@@ -25,7 +25,8 @@ class ErrorDistortion final : public Distortion<Scalar> {
     gradient.has_released = true;
     for (Index i = 0; i < draws.records; ++i) {
       const Index y = useful.code[static_cast<std::size_t>(i)];
-      for (Index k = 0; k < draws.per_record; ++k) gradient.released(k * draws.records + i, y) -= d_value(i, k);
+      for (Index k = 0; k < draws.per_record; ++k)
+        gradient.released(k * draws.records + i, y) -= d_value(i, k);
     }
   }
 };
@@ -38,7 +39,9 @@ class SquaredDistortion final : public Distortion<Scalar> {
     for (Index k = 0; k < draws.per_record; ++k) {
       for (Index c = 0; c < draws.released.cols(); ++c) {
         value.col(k).array() +=
-            (draws.released.col(c).segment(k * draws.records, draws.records) - useful.value.col(c)).array().square();
+            (draws.released.col(c).segment(k * draws.records, draws.records) - useful.value.col(c))
+                .array()
+                .square();
       }
     }
   }
@@ -90,18 +93,20 @@ class PixelCrossEntropyDistortion final : public Distortion<Scalar> {
 template <typename Scalar>
 class InformationDistortion final : public Distortion<Scalar> {
  public:
-  InformationDistortion(const PosteriorOptions& options, Index released_width, const Attribute<Scalar>& useful)
+  InformationDistortion(const PosteriorOptions& options, Index released_width,
+                        const Attribute<Scalar>& useful)
       : belief_(options, released_width, {useful}), useful_(1) {}
 
   void evaluate(const Draws<Scalar>& draws, const Attribute<Scalar>& useful, Matrix<Scalar>& value) override {
     useful_.front() = useful;
     value = -belief_.score(draws.released, draws.shared, draws.per_record, useful_);
   }
-  void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& /*useful*/, const Matrix<Scalar>& d_value,
-                DrawsGradient<Scalar>& gradient) override {
+  void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& /*useful*/,
+                const Matrix<Scalar>& d_value, DrawsGradient<Scalar>& gradient) override {
     if (draws.shared) return;
     d_score_ = -d_value;
-    belief_.backward(draws.released, draws.shared, draws.per_record, useful_, d_score_, nullptr, &d_released_);
+    belief_.backward(draws.released, draws.shared, draws.per_record, useful_, d_score_, nullptr,
+                     &d_released_);
     gradient.add_released(d_released_);
   }
   Posterior<Scalar>* learner() override { return &belief_; }
@@ -123,10 +128,14 @@ class InformationDistortion final : public Distortion<Scalar> {
 
 std::string_view to_string(DistortionKind kind) {
   switch (kind) {
-    case DistortionKind::kError: return "probability of error";
-    case DistortionKind::kSquared: return "squared error";
-    case DistortionKind::kPixelCrossEntropy: return "pixel cross-entropy";
-    case DistortionKind::kInformation: return "-log Q'(y|z)";
+    case DistortionKind::kError:
+      return "probability of error";
+    case DistortionKind::kSquared:
+      return "squared error";
+    case DistortionKind::kPixelCrossEntropy:
+      return "pixel cross-entropy";
+    case DistortionKind::kInformation:
+      return "-log Q'(y|z)";
   }
   return "unknown";
 }
@@ -135,9 +144,12 @@ template <typename Scalar>
 std::unique_ptr<Distortion<Scalar>> make_distortion(DistortionKind kind, const PosteriorOptions& learner,
                                                     Index released_width, const Attribute<Scalar>& useful) {
   switch (kind) {
-    case DistortionKind::kError: return std::make_unique<ErrorDistortion<Scalar>>();
-    case DistortionKind::kSquared: return std::make_unique<SquaredDistortion<Scalar>>();
-    case DistortionKind::kPixelCrossEntropy: return std::make_unique<PixelCrossEntropyDistortion<Scalar>>();
+    case DistortionKind::kError:
+      return std::make_unique<ErrorDistortion<Scalar>>();
+    case DistortionKind::kSquared:
+      return std::make_unique<SquaredDistortion<Scalar>>();
+    case DistortionKind::kPixelCrossEntropy:
+      return std::make_unique<PixelCrossEntropyDistortion<Scalar>>();
     case DistortionKind::kInformation:
       return std::make_unique<InformationDistortion<Scalar>>(learner, released_width, useful);
   }

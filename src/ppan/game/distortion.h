@@ -25,7 +25,8 @@ class Distortion {
  public:
   virtual ~Distortion() = default;
   /// value(i, k) = d(y_i, draw k of record i).
-  virtual void evaluate(const Draws<Scalar>& draws, const Attribute<Scalar>& useful, Matrix<Scalar>& value) = 0;
+  virtual void evaluate(const Draws<Scalar>& draws, const Attribute<Scalar>& useful,
+                        Matrix<Scalar>& value) = 0;
   /// Adds the gradient of sum_ik d_value(i, k) value(i, k), after evaluate() with the same arguments.
   virtual void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& useful,
                         const Matrix<Scalar>& d_value, DrawsGradient<Scalar>& gradient) = 0;

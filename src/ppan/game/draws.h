@@ -2,8 +2,8 @@
 
 // The common tongue of the game. For each record of a batch a mechanism gives K weighted draws, and every
 // expectation over its randomness is a weighted sum over them:
-//     finite alphabet   K = |Z|, the draws are all the symbols, the weights their probabilities (no sampling);
-//     mixture           one draw per component, weighted with the component's probability;
+//     finite alphabet   K = |Z|, the draws are all the symbols, the weights their probabilities (no
+//     sampling); mixture           one draw per component, weighted with the component's probability;
 //     everything else   K independent draws, each of weight 1/K.
 // Draw k of record i is row k * records + i, so a records x K matrix of scores, read column by column, is in
 // the order of the rows.
@@ -15,11 +15,11 @@ namespace ppan {
 template <typename Scalar>
 struct Draws {
   Index records = 0;
-  Index per_record = 1;         ///< K.
-  bool shared = false;          ///< Every record has the same K draws (the alphabet): K rows, not K * records.
-  bool weights_learned = false; ///< The weights depend on parameters; otherwise they are 1/K.
-  bool has_logit = false;       ///< released = sigmoid(logit).
-  bool has_code = false;        ///< The adversary sees `code`, of which `released` is a function.
+  Index per_record = 1;  ///< K.
+  bool shared = false;   ///< Every record has the same K draws (the alphabet): K rows, not K * records.
+  bool weights_learned = false;  ///< The weights depend on parameters; otherwise they are 1/K.
+  bool has_logit = false;        ///< released = sigmoid(logit).
+  bool has_code = false;         ///< The adversary sees `code`, of which `released` is a function.
 
   Matrix<Scalar> released;  ///< z. A symbol of a finite alphabet is one-hot.
   Matrix<Scalar> logit;

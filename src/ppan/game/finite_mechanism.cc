@@ -92,12 +92,13 @@ void FiniteMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const 
     for (Index k = 0; k < d_logits_.cols(); ++k) {
       Scalar* column = parameter_gradient.data() + k * alphabet;
       const Scalar* from = d_logits_.data() + k * observed.rows();
-      for (Index i = 0; i < observed.rows(); ++i) column[observed.code[static_cast<std::size_t>(i)]] += from[i];
+      for (Index i = 0; i < observed.rows(); ++i)
+        column[observed.code[static_cast<std::size_t>(i)]] += from[i];
     }
     return;
   }
-  network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_logits_, workspace_,
-                    parameter_gradient.data(), nullptr);
+  network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_logits_,
+                    workspace_, parameter_gradient.data(), nullptr);
 }
 
 template <typename Scalar>

@@ -6,7 +6,8 @@
 namespace ppan {
 
 template <typename Scalar>
-GaussianMechanism<Scalar>::GaussianMechanism(const MechanismOptions& options, const Attribute<Scalar>& observed)
+GaussianMechanism<Scalar>::GaussianMechanism(const MechanismOptions& options,
+                                             const Attribute<Scalar>& observed)
     : Mechanism<Scalar>(options, NoiseKind::kNormal, options.released) {
   const Index d = options.released;
   network_ = Mlp<Scalar>({.inputs = observed.width(),
@@ -37,7 +38,8 @@ void GaussianMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Ma
     input_.resize(n, observed.levels);
     write_input(observed, 1, 0, input_);
   }
-  output_ = network_.forward(this->parameters_.data(), observed.finite() ? input_ : observed.value, workspace_);
+  output_ =
+      network_.forward(this->parameters_.data(), observed.finite() ? input_ : observed.value, workspace_);
   for (Index r = 0; r < d; ++r) {
     auto diagonal = output_.col(scale_column(r, r)).array();
     softplus(diagonal);
@@ -79,8 +81,8 @@ void GaussianMechanism<Scalar>::backward(const Attribute<Scalar>& observed, cons
     d_output_.col(scale_column(r, r)).array() *= softplus_slope(output_.col(scale_column(r, r)).array());
   }
   parameter_gradient.resize(this->parameters_.size());
-  network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_output_, workspace_,
-                    parameter_gradient.data(), nullptr);
+  network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_output_,
+                    workspace_, parameter_gradient.data(), nullptr);
 }
 
 template <typename Scalar>

@@ -4,9 +4,10 @@
 
 namespace ppan {
 
-/// z = mu(w) + A(w) u, u ~ N(0, I). The network outputs mu (d numbers), then A: its diagonal through softplus,
-/// log(1 + e^r), so that it is positive and an unusual w cannot make it explode as e^r would; with `full_scale` the whole lower triangle row by row, off-diagonal entries as they
-/// are; otherwise the d diagonal entries.
+/// z = mu(w) + A(w) u, u ~ N(0, I). The network outputs mu (d numbers), then A: its diagonal through
+/// softplus, log(1 + e^r), so that it is positive and an unusual w cannot make it explode as e^r would; with
+/// `full_scale` the whole lower triangle row by row, off-diagonal entries as they are; otherwise the d
+/// diagonal entries.
 template <typename Scalar>
 class GaussianMechanism final : public Mechanism<Scalar> {
  public:

@@ -12,7 +12,8 @@ void write_input(const Attribute<Scalar>& from, Index times, Index first, Matrix
   if (from.finite()) {
     to.middleCols(first, from.levels).setZero();
     for (Index t = 0; t < times; ++t) {
-      for (Index i = 0; i < rows; ++i) to(t * rows + i, first + from.code[static_cast<std::size_t>(i)]) = Scalar(1);
+      for (Index i = 0; i < rows; ++i)
+        to(t * rows + i, first + from.code[static_cast<std::size_t>(i)]) = Scalar(1);
     }
     return;
   }

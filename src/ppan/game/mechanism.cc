@@ -60,8 +60,11 @@ Problems MechanismOptions::check() const {
       list.require(released >= 2, "released", "a finite alphabet needs at least 2 symbols");
       list.require_positive("temperature", temperature);
       break;
-    case MechanismKind::kGaussian: break;
-    case MechanismKind::kMixture: at_least_one("components", components); break;
+    case MechanismKind::kGaussian:
+      break;
+    case MechanismKind::kMixture:
+      at_least_one("components", components);
+      break;
     case MechanismKind::kNoiseInput:
       at_least_one("noise_inputs", noise_inputs);
       list.require(noise != NoiseKind::kGumbel, "noise", "must be uniform or normal");
@@ -80,8 +83,12 @@ void Mechanism<Scalar>::fill_noise(RandomSource& random, Index records, Matrix<S
   if (noise_width_ == 0) return;
   noise.resize(records * options_.draws, noise_width_);
   switch (noise_kind_) {
-    case NoiseKind::kUniform: fill_uniform(random, Scalar(-1), Scalar(1), noise); break;
-    case NoiseKind::kNormal: fill_normal(random, noise); break;
+    case NoiseKind::kUniform:
+      fill_uniform(random, Scalar(-1), Scalar(1), noise);
+      break;
+    case NoiseKind::kNormal:
+      fill_normal(random, noise);
+      break;
     case NoiseKind::kGumbel:  // -log(-log u), u in (0, 1)
       fill_uniform(random, Scalar(1e-7), Scalar(1) - Scalar(1e-7), noise);
       noise.array() = -(-noise.array().log()).log();
@@ -134,11 +141,16 @@ std::unique_ptr<Mechanism<Scalar>> make_mechanism(const MechanismOptions& option
   require_none(options.check(), "a mechanism with these options cannot be built:");
   switch (options.kind) {
     case MechanismKind::kFinite:
-    case MechanismKind::kGumbel: return std::make_unique<FiniteMechanism<Scalar>>(options, observed);
-    case MechanismKind::kGaussian: return std::make_unique<GaussianMechanism<Scalar>>(options, observed);
-    case MechanismKind::kMixture: return std::make_unique<MixtureMechanism<Scalar>>(options, observed);
-    case MechanismKind::kNoiseInput: return std::make_unique<NoiseInputMechanism<Scalar>>(options, observed);
-    case MechanismKind::kNoisyCode: return std::make_unique<NoisyCodeMechanism<Scalar>>(options, observed);
+    case MechanismKind::kGumbel:
+      return std::make_unique<FiniteMechanism<Scalar>>(options, observed);
+    case MechanismKind::kGaussian:
+      return std::make_unique<GaussianMechanism<Scalar>>(options, observed);
+    case MechanismKind::kMixture:
+      return std::make_unique<MixtureMechanism<Scalar>>(options, observed);
+    case MechanismKind::kNoiseInput:
+      return std::make_unique<NoiseInputMechanism<Scalar>>(options, observed);
+    case MechanismKind::kNoisyCode:
+      return std::make_unique<NoisyCodeMechanism<Scalar>>(options, observed);
   }
   throw Error(ErrorCode::kInternal, "mechanism kind without a maker");
 }

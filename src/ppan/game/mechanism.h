@@ -1,8 +1,8 @@
 #pragma once
 
-// Mechanisms P(z|w). Each turns what is observed, and noise given from outside, into weighted draws (draws.h),
-// and carries a gradient back to its flat parameters. Noise is an argument, so that a step can be repeated
-// exactly and the same code serves seeded training and secure release.
+// Mechanisms P(z|w). Each turns what is observed, and noise given from outside, into weighted draws
+// (draws.h), and carries a gradient back to its flat parameters. Noise is an argument, so that a step can be
+// repeated exactly and the same code serves seeded training and secure release.
 
 #include <memory>
 #include <string>
@@ -39,14 +39,14 @@ struct MechanismOptions {
   Index released = 1;         ///< Dimensions of z, or size of the alphabet of z.
   std::vector<Index> hidden;  ///< Hidden layers of the network (of the encoder, for a noisy code).
   Activation activation = Activation::kRelu;
-  bool skip = false;          ///< With a direct linear path from input to output (not for finite and gumbel).
-  Index draws = 1;              ///< k, independent draws per record in training (noise-input, gaussian, noisy-code).
-  Index noise_inputs = 1;       ///< s, noise-input only.
+  bool skip = false;  ///< With a direct linear path from input to output (not for finite and gumbel).
+  Index draws = 1;    ///< k, independent draws per record in training (noise-input, gaussian, noisy-code).
+  Index noise_inputs = 1;                 ///< s, noise-input only.
   NoiseKind noise = NoiseKind::kUniform;  ///< noise-input only: uniform on [-1, 1] or normal.
-  bool full_scale = true;       ///< gaussian only: A full lower-triangular rather than diagonal.
-  Index components = 3;         ///< mixture only.
-  double temperature = 0.5;     ///< gumbel only.
-  Index code = 2;               ///< noisy-code only: dimensions of c.
+  bool full_scale = true;                 ///< gaussian only: A full lower-triangular rather than diagonal.
+  Index components = 3;                   ///< mixture only.
+  double temperature = 0.5;               ///< gumbel only.
+  Index code = 2;                         ///< noisy-code only: dimensions of c.
   double code_radius = 3;       ///< noisy-code only: R, bound of every coordinate of the noiseless code.
   std::vector<Index> decoder;   ///< noisy-code only: hidden layers from c to z.
   bool sigmoid_output = false;  ///< z = sigmoid of the network's output (noise-input and noisy-code; images).

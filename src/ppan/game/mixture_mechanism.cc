@@ -33,7 +33,8 @@ void MixtureMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Mat
     input_.resize(n, observed.levels);
     write_input(observed, 1, 0, input_);
   }
-  output_ = network_.forward(this->parameters_.data(), observed.finite() ? input_ : observed.value, workspace_);
+  output_ =
+      network_.forward(this->parameters_.data(), observed.finite() ? input_ : observed.value, workspace_);
   draws.records = n;
   draws.per_record = m;
   draws.weights_learned = true;
@@ -73,8 +74,8 @@ void MixtureMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const
   if (gradient.has_released) add(gradient.released);
   if (gradient.has_seen) add(gradient.seen);
   parameter_gradient.resize(this->parameters_.size());
-  network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_output_, workspace_,
-                    parameter_gradient.data(), nullptr);
+  network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_output_,
+                    workspace_, parameter_gradient.data(), nullptr);
 }
 
 template <typename Scalar>

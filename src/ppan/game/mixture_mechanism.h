@@ -4,10 +4,10 @@
 
 namespace ppan {
 
-/// A mixture of m diagonal Gaussians. The network outputs, component after component, mu_l (d numbers) and the
-/// scales (d numbers, made positive by softplus), then m logits of the component probabilities pi_l. The loss takes the
-/// expectation over the component exactly, sum_l pi_l (.), with one reparameterised draw inside each. A release
-/// picks one component.
+/// A mixture of m diagonal Gaussians. The network outputs, component after component, mu_l (d numbers) and
+/// the scales (d numbers, made positive by softplus), then m logits of the component probabilities pi_l. The
+/// loss takes the expectation over the component exactly, sum_l pi_l (.), with one reparameterised draw
+/// inside each. A release picks one component.
 template <typename Scalar>
 class MixtureMechanism final : public Mechanism<Scalar> {
  public:

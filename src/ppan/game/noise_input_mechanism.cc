@@ -30,16 +30,19 @@ void NoiseInputMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const 
   input_.resize(times * observed.rows(), observed.width() + noise.cols());
   write_input(observed, times, 0, input_);
   input_.rightCols(noise.cols()) = noise;
-  write_output(network_.forward(this->parameters_.data(), input_, workspace_), this->options_.sigmoid_output, draws);
+  write_output(network_.forward(this->parameters_.data(), input_, workspace_), this->options_.sigmoid_output,
+               draws);
 }
 
 template <typename Scalar>
-void NoiseInputMechanism<Scalar>::backward(const Attribute<Scalar>& /*observed*/, const Matrix<Scalar>& /*noise*/,
-                                           const Draws<Scalar>& draws, const DrawsGradient<Scalar>& gradient,
+void NoiseInputMechanism<Scalar>::backward(const Attribute<Scalar>& /*observed*/,
+                                           const Matrix<Scalar>& /*noise*/, const Draws<Scalar>& draws,
+                                           const DrawsGradient<Scalar>& gradient,
                                            Vector<Scalar>& parameter_gradient) {
   output_backward(draws, gradient, d_output_);
   parameter_gradient.resize(this->parameters_.size());
-  network_.backward(this->parameters_.data(), input_, d_output_, workspace_, parameter_gradient.data(), nullptr);
+  network_.backward(this->parameters_.data(), input_, d_output_, workspace_, parameter_gradient.data(),
+                    nullptr);
 }
 
 template <typename Scalar>

@@ -4,8 +4,8 @@
 
 namespace ppan {
 
-/// The paper's universal approximator: z = f(w, u), u uniform on [-1, 1]^s or normal, f a network (followed by
-/// a sigmoid if asked). It has no density that could be evaluated.
+/// The paper's universal approximator: z = f(w, u), u uniform on [-1, 1]^s or normal, f a network (followed
+/// by a sigmoid if asked). It has no density that could be evaluated.
 template <typename Scalar>
 class NoiseInputMechanism final : public Mechanism<Scalar> {
  public:

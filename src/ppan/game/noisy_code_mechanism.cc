@@ -6,7 +6,8 @@
 namespace ppan {
 
 template <typename Scalar>
-NoisyCodeMechanism<Scalar>::NoisyCodeMechanism(const MechanismOptions& options, const Attribute<Scalar>& observed)
+NoisyCodeMechanism<Scalar>::NoisyCodeMechanism(const MechanismOptions& options,
+                                               const Attribute<Scalar>& observed)
     : Mechanism<Scalar>(options, NoiseKind::kNormal, options.code) {
   encoder_ = Mlp<Scalar>({.inputs = observed.width(),
                           .hidden = options.hidden,
@@ -33,8 +34,8 @@ const Matrix<Scalar>& NoisyCodeMechanism<Scalar>::center(const Attribute<Scalar>
     input_.resize(observed.rows(), observed.levels);
     write_input(observed, 1, 0, input_);
   }
-  const Matrix<Scalar>& e = encoder_.forward(this->parameters_.data(), observed.finite() ? input_ : observed.value,
-                                             encoder_workspace_);
+  const Matrix<Scalar>& e = encoder_.forward(this->parameters_.data(),
+                                             observed.finite() ? input_ : observed.value, encoder_workspace_);
   const auto radius = static_cast<Scalar>(this->options_.code_radius);
   center_ = (radius * (e.array() / radius).tanh()).matrix();
   return center_;
@@ -51,9 +52,9 @@ void NoisyCodeMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const M
   for (Index t = 0; t < draws.per_record; ++t) {
     draws.code.middleRows(t * n, n) = center_ + noise.middleRows(t * n, n);
   }
-  write_output(decoder_.forward(this->parameters_.data() + encoder_.parameter_count(), draws.code,
-                                decoder_workspace_),
-               this->options_.sigmoid_output, draws);
+  write_output(
+      decoder_.forward(this->parameters_.data() + encoder_.parameter_count(), draws.code, decoder_workspace_),
+      this->options_.sigmoid_output, draws);
 }
 
 template <typename Scalar>

@@ -6,9 +6,9 @@ namespace ppan {
 
 /// What to reveal, separated from how to present it:
 ///     e = encoder(w),  mu = R tanh(e / R),  c = mu + u with u ~ N(0, I),  z = decoder(c).
-/// The adversary of the game sees the code c. Since z is a function of c, I(X;Z) <= I(X;C) whatever the decoder
-/// does; and since |mu| <= R in each of the m coordinates, I(X;C) <= I(W;C) <= m/2 log(1 + R^2), for every
-/// distribution of the data.
+/// The adversary of the game sees the code c. Since z is a function of c, I(X;Z) <= I(X;C) whatever the
+/// decoder does; and since |mu| <= R in each of the m coordinates, I(X;C) <= I(W;C) <= m/2 log(1 + R^2), for
+/// every distribution of the data.
 template <typename Scalar>
 class NoisyCodeMechanism final : public Mechanism<Scalar> {
  public:

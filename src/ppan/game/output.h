@@ -19,7 +19,8 @@ void write_output(const Matrix<Scalar>& output, bool sigmoid, Draws<Scalar>& dra
 /// Gradient with respect to that output: through released values (what the adversary sees counts here when
 /// there is no code), through the sigmoid where there is one, and directly through the logit.
 template <typename Scalar>
-void output_backward(const Draws<Scalar>& draws, const DrawsGradient<Scalar>& gradient, Matrix<Scalar>& d_output) {
+void output_backward(const Draws<Scalar>& draws, const DrawsGradient<Scalar>& gradient,
+                     Matrix<Scalar>& d_output) {
   const bool seen = gradient.has_seen && !draws.has_code;
   if (seen && gradient.has_released) {
     d_output = gradient.seen + gradient.released;

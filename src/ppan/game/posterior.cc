@@ -99,14 +99,15 @@ const Matrix<Scalar>& Posterior<Scalar>::input_of(std::size_t link, const Matrix
 
 // [seen | x_1 | ... | x_{a-1}], with a shared alphabet written out for every record.
 template <typename Scalar>
-void Posterior<Scalar>::write_link_input(std::size_t a, const Matrix<Scalar>& seen, bool shared, Index per_record,
-                                         const std::vector<Attribute<Scalar>>& attributes) {
+void Posterior<Scalar>::write_link_input(std::size_t a, const Matrix<Scalar>& seen, bool shared,
+                                         Index per_record, const std::vector<Attribute<Scalar>>& attributes) {
   Matrix<Scalar>& input = links_[a].input;
   const Index records = attributes[a].rows();
   input.resize(records * per_record, links_[a].network.shape().inputs);
   if (shared) {
     for (Index k = 0; k < per_record; ++k) {
-      for (Index c = 0; c < seen.cols(); ++c) input.col(c).segment(k * records, records).setConstant(seen(k, c));
+      for (Index c = 0; c < seen.cols(); ++c)
+        input.col(c).segment(k * records, records).setConstant(seen(k, c));
     }
   } else {
     input.leftCols(seen.cols()) = seen;
@@ -158,7 +159,8 @@ void Posterior<Scalar>::add_score(Link& link, const Attribute<Scalar>& x, Index 
       if (link.by_symbol) {
         const Scalar mean = output(k, d);
         const Scalar log_variance = std::clamp(output(k, link.dimensions + d), -most, most);
-        score -= Scalar(0.5) * (log_two_pi + log_variance + (value - mean).square() * std::exp(-log_variance));
+        score -=
+            Scalar(0.5) * (log_two_pi + log_variance + (value - mean).square() * std::exp(-log_variance));
       } else {
         const auto mean = output.col(d).segment(k * records, records).array();
         const auto log_variance =
@@ -228,8 +230,9 @@ void Posterior<Scalar>::fill_output_gradient(Link& link, const Attribute<Scalar>
 
 template <typename Scalar>
 void Posterior<Scalar>::backward(const Matrix<Scalar>& raw, bool /*shared*/, Index per_record,
-                                 const std::vector<Attribute<Scalar>>& attributes, const Matrix<Scalar>& d_score,
-                                 Vector<Scalar>* parameter_gradient, Matrix<Scalar>* d_seen) {
+                                 const std::vector<Attribute<Scalar>>& attributes,
+                                 const Matrix<Scalar>& d_score, Vector<Scalar>* parameter_gradient,
+                                 Matrix<Scalar>* d_seen) {
   const Matrix<Scalar>& seen = standardise_ ? standard_ : raw;
   if (parameter_gradient) {
     parameter_gradient->resize(parameters_.size());

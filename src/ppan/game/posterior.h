@@ -3,8 +3,8 @@
 // The adversary's belief Q(x|z), with the chain rule over several sensitive attributes:
 //     Q(x|z) = Q_1(x_1|z) Q_2(x_2|z, x_1) ...
 // so that no joint dependence is missed. Each link is a network of its own with a head that fits its
-// attribute: finite, a softmax over the levels; real, a diagonal Gaussian whose network outputs means and then
-// logarithms of variances. E log Q(X|Z) + h(X) is a lower bound on I(X;Z), equal at Q = P(x|z).
+// attribute: finite, a softmax over the levels; real, a diagonal Gaussian whose network outputs means and
+// then logarithms of variances. E log Q(X|Z) + h(X) is a lower bound on I(X;Z), equal at Q = P(x|z).
 
 #include <vector>
 
@@ -17,7 +17,8 @@
 namespace ppan {
 
 struct PosteriorOptions {
-  std::vector<Index> hidden;  ///< Hidden layers of each link; empty: linear (for finite Z: an |X| x |Z| matrix).
+  std::vector<Index>
+      hidden;  ///< Hidden layers of each link; empty: linear (for finite Z: an |X| x |Z| matrix).
   Activation activation = Activation::kRelu;
   bool bias = true;
   bool skip = false;  ///< With a direct linear path from input to output.
@@ -31,9 +32,10 @@ struct PosteriorOptions {
 template <typename Scalar>
 class Posterior {
  public:
-  /// For attributes that look like `attributes` (alphabet sizes and dimensions are used, not the values), seen
-  /// through `seen_width` numbers.
-  Posterior(const PosteriorOptions& options, Index seen_width, const std::vector<Attribute<Scalar>>& attributes);
+  /// For attributes that look like `attributes` (alphabet sizes and dimensions are used, not the values),
+  /// seen through `seen_width` numbers.
+  Posterior(const PosteriorOptions& options, Index seen_width,
+            const std::vector<Attribute<Scalar>>& attributes);
 
   [[nodiscard]] const Vector<Scalar>& parameters() const { return parameters_; }
   [[nodiscard]] Vector<Scalar>& parameters() { return parameters_; }
@@ -49,8 +51,8 @@ class Posterior {
                               const std::vector<Attribute<Scalar>>& attributes);
 
   /// Gradient of sum_ik d_score(i, k) score(i, k) after score() with the same arguments: with respect to
-  /// parameters() and to `seen`; either may be null and is then not computed. `d_seen` is meaningless for shared
-  /// draws (an alphabet does not move) and must be null.
+  /// parameters() and to `seen`; either may be null and is then not computed. `d_seen` is meaningless for
+  /// shared draws (an alphabet does not move) and must be null.
   void backward(const Matrix<Scalar>& seen, bool shared, Index per_record,
                 const std::vector<Attribute<Scalar>>& attributes, const Matrix<Scalar>& d_score,
                 Vector<Scalar>* parameter_gradient, Matrix<Scalar>* d_seen);
@@ -58,8 +60,8 @@ class Posterior {
  private:
   struct Link {
     Mlp<Scalar> network;
-    Index offset = 0;        // of its parameters
-    std::int32_t levels = 0; // 0: real
+    Index offset = 0;         // of its parameters
+    std::int32_t levels = 0;  // 0: real
     Index dimensions = 0;
     bool by_symbol = false;  // evaluated once per symbol of a shared alphabet
     MlpWorkspace<Scalar> workspace;

@@ -45,7 +45,8 @@ void log_softmax_rows(const Matrix<Scalar>& logits, Matrix<Scalar>& out) {
     RowBlock<Scalar> most(count);
     RowBlock<Scalar> sum = RowBlock<Scalar>::Zero(count);
     row_max(logits, first, count, most);
-    for (Index k = 0; k < logits.cols(); ++k) sum += (logits.col(k).segment(first, count).array() - most).exp();
+    for (Index k = 0; k < logits.cols(); ++k)
+      sum += (logits.col(k).segment(first, count).array() - most).exp();
     most += sum.log();
     for (Index k = 0; k < logits.cols(); ++k) {
       out.col(k).segment(first, count).array() = logits.col(k).segment(first, count).array() - most;

@@ -45,8 +45,8 @@ void store(Scalar* p, Pack<Scalar> v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-// Sum of the lanes in a fixed order, so that the result does not depend on the optimiser: halves are added until
-// one number is left, lane i to lane i + half.
+// Sum of the lanes in a fixed order, so that the result does not depend on the optimiser: halves are added
+// until one number is left, lane i to lane i + half.
 template <typename Scalar, Index kBytes>
 struct LaneSum {
   using Whole __attribute__((vector_size(kBytes))) = Scalar;
@@ -142,8 +142,8 @@ void product(Index rows, Index inputs, Index outputs, const Scalar* a, const Sca
              const Scalar* bias, bool relu, Scalar* z) {
   Index j = 0;
   const auto run = [&]<int kColumns>() {
-    product_columns<kColumns>(rows, inputs, a, w + j * steps.output_step, steps, bias ? bias + j : nullptr, relu,
-                              z + j * rows);
+    product_columns<kColumns>(rows, inputs, a, w + j * steps.output_step, steps, bias ? bias + j : nullptr,
+                              relu, z + j * rows);
     j += kColumns;
   };
   while (outputs - j >= 5 && (outputs - j) % 4 != 0) run.template operator()<5>();
@@ -214,7 +214,8 @@ template <typename Scalar>
 void weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz, Scalar* dw) {
   constexpr int kWide = kPackBytes == 64 ? 4 : 2;  // accumulators must fit the register file
   Index j = 0;
-  for (; j + kWide <= outputs; j += kWide) weights_columns<kWide>(rows, inputs, a, dz + j * rows, dw + j * inputs);
+  for (; j + kWide <= outputs; j += kWide)
+    weights_columns<kWide>(rows, inputs, a, dz + j * rows, dw + j * inputs);
   for (; j < outputs; ++j) weights_columns<1>(rows, inputs, a, dz + j * rows, dw + j * inputs);
 }
 
@@ -229,10 +230,10 @@ Scalar column_sum(Index rows, const Scalar* column) {
   return total;
 }
 
-// OpenBLAS picks its kernels from a list of processor models. One that is newer than the list gets those for SSE3,
-// which on a processor with AVX-512 are four times slower than the right ones. Choosing again, by what the
-// processor can do, goes through two functions that OpenBLAS exports but does not document; where they are missing,
-// or where the user has chosen (OPENBLAS_CORETYPE), nothing is done.
+// OpenBLAS picks its kernels from a list of processor models. One that is newer than the list gets those for
+// SSE3, which on a processor with AVX-512 are four times slower than the right ones. Choosing again, by what
+// the processor can do, goes through two functions that OpenBLAS exports but does not document; where they
+// are missing, or where the user has chosen (OPENBLAS_CORETYPE), nothing is done.
 extern "C" void gotoblas_dynamic_quit() __attribute__((weak));
 extern "C" void gotoblas_dynamic_init() __attribute__((weak));
 
@@ -243,8 +244,8 @@ bool choose_blas_kernels() {
   if (std::strcmp(openblas_get_corename(), "Prescott") != 0) return false;
   const char* kernels = nullptr;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels = "Haswell";
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     kernels = "SkylakeX";
   }
   if (!kernels) return false;
@@ -280,8 +281,8 @@ bool uses_blas(Index rows, Index inputs, Index outputs) {
 }
 
 template <typename Scalar>
-void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* w, const Scalar* bias,
-                   bool relu, Scalar* z) {
+void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* w,
+                   const Scalar* bias, bool relu, Scalar* z) {
   if (!uses_blas(rows, inputs, outputs)) {
     product(rows, inputs, outputs, a, w, {1, inputs}, bias, relu, z);
     return;
@@ -300,7 +301,8 @@ void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, con
 }
 
 template <typename Scalar>
-void dense_backward_input(Index rows, Index inputs, Index outputs, const Scalar* dz, const Scalar* w, Scalar* da) {
+void dense_backward_input(Index rows, Index inputs, Index outputs, const Scalar* dz, const Scalar* w,
+                          Scalar* da) {
   if (!uses_blas(rows, inputs, outputs)) {
     product<Scalar>(rows, outputs, inputs, dz, w, {inputs, 1}, nullptr, false, da);
     return;
@@ -309,8 +311,8 @@ void dense_backward_input(Index rows, Index inputs, Index outputs, const Scalar*
 }
 
 template <typename Scalar>
-void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz, Scalar* dw,
-                            Scalar* db) {
+void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz,
+                            Scalar* dw, Scalar* db) {
   if (uses_blas(rows, inputs, outputs)) {
     gemm(CblasTrans, CblasNoTrans, inputs, outputs, rows, a, rows, dz, rows, dw, inputs);
   } else {
@@ -321,8 +323,12 @@ void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scala
   }
 }
 
-void set_blas_threads(int threads) { openblas_set_num_threads(threads); }
-const char* blas_description() { return openblas_get_config(); }
+void set_blas_threads(int threads) {
+  openblas_set_num_threads(threads);
+}
+const char* blas_description() {
+  return openblas_get_config();
+}
 
 template void dense_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);
 template void dense_forward(Index, Index, Index, const double*, const double*, const double*, bool, double*);

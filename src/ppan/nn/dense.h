@@ -16,17 +16,18 @@ bool uses_blas(Index rows, Index inputs, Index outputs);
 
 /// Z = A W + b, then max(0, .) if `relu`. `bias` may be null. A and Z must not overlap.
 template <typename Scalar>
-void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* w, const Scalar* bias,
-                   bool relu, Scalar* z);
+void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* w,
+                   const Scalar* bias, bool relu, Scalar* z);
 
 /// dA = dZ W^T.
 template <typename Scalar>
-void dense_backward_input(Index rows, Index inputs, Index outputs, const Scalar* dz, const Scalar* w, Scalar* da);
+void dense_backward_input(Index rows, Index inputs, Index outputs, const Scalar* dz, const Scalar* w,
+                          Scalar* da);
 
 /// dW = A^T dZ and db = 1^T dZ, overwriting. `db` may be null.
 template <typename Scalar>
-void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz, Scalar* dw,
-                            Scalar* db);
+void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz,
+                            Scalar* dw, Scalar* db);
 
 /// Threads that BLAS may use from now on: one inside a pool of points, more when a point trains alone.
 void set_blas_threads(int threads);

@@ -67,8 +67,8 @@ const Matrix<Scalar>& Mlp<Scalar>::forward(const Scalar* parameters, const Matri
   }
   if (shape_.skip) {
     workspace.skip.resize(input.rows(), shape_.outputs);
-    dense_forward<Scalar>(input.rows(), shape_.inputs, shape_.outputs, input.data(), parameters + skip_offset_,
-                          nullptr, false, workspace.skip.data());
+    dense_forward<Scalar>(input.rows(), shape_.inputs, shape_.outputs, input.data(),
+                          parameters + skip_offset_, nullptr, false, workspace.skip.data());
     workspace.layer.back() += workspace.skip;
   }
   return workspace.layer.back();
@@ -95,8 +95,8 @@ void Mlp<Scalar>::backward(const Scalar* parameters, const Matrix<Scalar>& input
     Matrix<Scalar>* da = l == 0 ? input_gradient : &workspace.delta[l - 1];
     if (!da) return;
     da->resize(input.rows(), layer.inputs);
-    dense_backward_input(input.rows(), layer.inputs, layer.outputs, dz->data(), parameters + layer.weight_offset,
-                         da->data());
+    dense_backward_input(input.rows(), layer.inputs, layer.outputs, dz->data(),
+                         parameters + layer.weight_offset, da->data());
     if (l > 0) activate_backward(shape_.activation, in, *da);
     dz = da;
   }

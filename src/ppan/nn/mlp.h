@@ -1,8 +1,8 @@
 #pragma once
 
-// A multilayer perceptron: A_l = f(A_{l-1} W_l + b_l), the last layer linear (heads apply their own function).
-// It holds its shape and nothing else. Parameters are a stretch of somebody's flat vector, layer after layer,
-// W_l column-major then b_l; so an optimiser, a checkpoint and a model file each see one array.
+// A multilayer perceptron: A_l = f(A_{l-1} W_l + b_l), the last layer linear (heads apply their own
+// function). It holds its shape and nothing else. Parameters are a stretch of somebody's flat vector, layer
+// after layer, W_l column-major then b_l; so an optimiser, a checkpoint and a model file each see one array.
 
 #include <vector>
 
@@ -46,17 +46,19 @@ class Mlp {
   [[nodiscard]] Index parameter_count() const { return parameter_count_; }
 
   /// Weights uniform on +-sqrt(6 / (fan-in + fan-out)) (Glorot, Bengio 2010), biases 0. With a direct
-  /// path the last layer starts at 0, so that the network starts linear and departs from it only as it learns.
+  /// path the last layer starts at 0, so that the network starts linear and departs from it only as it
+  /// learns.
   void initialise(RandomSource& random, Scalar* parameters) const;
 
   const Matrix<Scalar>& forward(const Scalar* parameters, const Matrix<Scalar>& input,
                                 MlpWorkspace<Scalar>& workspace) const;
 
   /// After forward() with the same arguments. `output_gradient` has the shape of the output. Fills
-  /// `parameter_gradient` (parameter_count() numbers) and `input_gradient`; either may be null and is then not
-  /// computed.
+  /// `parameter_gradient` (parameter_count() numbers) and `input_gradient`; either may be null and is then
+  /// not computed.
   void backward(const Scalar* parameters, const Matrix<Scalar>& input, const Matrix<Scalar>& output_gradient,
-                MlpWorkspace<Scalar>& workspace, Scalar* parameter_gradient, Matrix<Scalar>* input_gradient) const;
+                MlpWorkspace<Scalar>& workspace, Scalar* parameter_gradient,
+                Matrix<Scalar>* input_gradient) const;
 
  private:
   struct Layer {

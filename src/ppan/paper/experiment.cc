@@ -34,7 +34,8 @@ using World = std::variant<SymmetricPairWorld, GaussianScalarWorld, GaussianVect
                            GaussianRateDistortionWorld, BottleneckGaussianWorld, BottleneckBinaryWorld>;
 
 World world_of(std::string_view experiment, std::string_view observation) {
-  const Vector<double> components = Eigen::Map<const Vector<double>>(kCorrelations.data(), kCorrelations.size());
+  const Vector<double> components =
+      Eigen::Map<const Vector<double>>(kCorrelations.data(), kCorrelations.size());
   const auto view = observation == "full-data" ? Observation::kFullData : Observation::kUsefulOnly;
   if (experiment == "discrete") return SymmetricPairWorld{{.m = 10, .p = 0.4}, view};
   if (experiment == "scalar-gaussian") return GaussianScalarWorld{.rho = 0.85, .observation = view};
@@ -82,8 +83,8 @@ double sensitive_entropy(const Records<double>& records) {
 double optimum_at(const World& world, double distortion) {
   if (bottleneck(world)) {
     const double useful = useful_entropy(world) - distortion;
-    return std::visit([&](const auto& w) { return w.optimum(std::clamp(useful, 0.0, w.mutual_information())); },
-                      world);
+    return std::visit(
+        [&](const auto& w) { return w.optimum(std::clamp(useful, 0.0, w.mutual_information())); }, world);
   }
   return std::visit([&](const auto& w) { return w.optimum(std::max(0.0, distortion)); }, world);
 }
@@ -96,7 +97,8 @@ struct PointPlan {
   bool conventional = false;
 };
 
-std::vector<double> budgets_of(const ExperimentOptions& options, const SeriesSettings& series, const World& world) {
+std::vector<double> budgets_of(const ExperimentOptions& options, const SeriesSettings& series,
+                               const World& world) {
   if (options.name == "scatter") return {series.most_budget};
   const int points = options.points.value_or(20);
   std::vector<double> budgets;
@@ -173,8 +175,53 @@ void score_finite(const World& world, const Matrix<double>& p, ExperimentPoint& 
       },
       world);
   point.leakage = exact_information(law.wx, p);
-  point.distortion = bottleneck(world) ? useful_entropy(world) - theory::useful_information(law, p)
-                                       : theory::expected_distortion(law, p, theory::error_distortion(p.cols()));
+  point.distortion = bottleneck(world)
+                         ? useful_entropy(world) - theory::useful_information(law, p)
+                         : theory::expected_distortion(law, p, theory::error_distortion(p.cols()));
+}
+
+// The bottleneck of two Gaussians with Z = mu(X) + A(X) u, u normal (for a noisy code with a linear decoder
+// the code, which says the same as Z): I(X;Z) and I(Y;Z) by quadrature, exact to the grid. The Gaussian
+// estimate would not do: with Y - X - Z and Gaussian (X, Y) the correlation of Y and Z is rho times that of X
+// and Z for *every* mechanism, so it puts all of them on the optimal curve.
+void score_bottleneck_by_quadrature(const BottleneckGaussianWorld& world, Mechanism<float>& mechanism,
+                                    ExperimentPoint& point) {
+  constexpr Index kGrid = 1201;
+  constexpr double kReach = 6;  // standard deviations
+  const Vector<double> x = Vector<double>::LinSpaced(kGrid, -kReach, kReach);
+  Attribute<float> observed;
+  observed.value = x.cast<float>();
+  const auto release_with = [&](float u) {
+    Draws<float> draws;
+    const Matrix<float> noise = Matrix<float>::Constant(kGrid, 1, u);
+    mechanism.draw(observed, noise, draws);
+    return Vector<double>(draws.seen().col(0).cast<double>());
+  };
+  const Vector<double> mean = release_with(0);
+  const Vector<double> scale = release_with(1) - mean;
+
+  const double low = (mean - kReach * scale).minCoeff();
+  const double high = (mean + kReach * scale).maxCoeff();
+  const Index bins =
+      std::clamp<Index>(static_cast<Index>((high - low) / (0.2 * scale.minCoeff())), 400, 20000);
+  const Vector<double> z = Vector<double>::LinSpaced(bins, low, high);
+  Matrix<double> z_given_x(kGrid, bins);
+  for (Index i = 0; i < kGrid; ++i) {
+    z_given_x.row(i) = (-0.5 * ((z.array() - mean[i]) / scale[i]).square()).exp().matrix().transpose();
+    z_given_x.row(i) /= z_given_x.row(i).sum();
+  }
+  Vector<double> px = (-0.5 * x.array().square()).exp();
+  px /= px.sum();
+  // P(y|x) on the same grid, then P(y,z) = sum_x P(x) P(y|x) P(z|x).
+  const double spread = std::sqrt(1 - world.rho * world.rho);
+  Matrix<double> xy(kGrid, kGrid);
+  for (Index i = 0; i < kGrid; ++i) {
+    xy.row(i) = (-0.5 * ((x.array() - world.rho * x[i]) / spread).square()).exp().matrix().transpose();
+    xy.row(i) *= px[i] / xy.row(i).sum();
+  }
+  point.leakage = exact_information(px.asDiagonal().toDenseMatrix(), z_given_x);
+  point.leakage.method = "quadrature of the known density";
+  point.distortion = useful_entropy(world) - exact_information(xy, z_given_x).nats;
 }
 
 void score_sampled(const World& world, const ExperimentSettings& settings, Mechanism<float>& mechanism,
@@ -184,35 +231,37 @@ void score_sampled(const World& world, const ExperimentSettings& settings, Mecha
   const Records<double> test = sample(world, settings.test_records, data_stream);
   const Matrix<double> z = mechanism.release(cast<float>(test.observed), noise_stream).value.cast<double>();
   const Matrix<double>& x = test.sensitive.front().value;
-  point.leakage = gaussian_information(x, z);
-  if (bottleneck(world)) {
-    point.distortion = useful_entropy(world) - gaussian_information(test.useful.value, z).nats;
-  } else {
-    point.distortion = (z - test.useful.value).rowwise().squaredNorm().mean();
+  if (bottleneck(world)) {  // without a density: nearest neighbours for both
+    point.leakage = ksg_information(x, z);
+    point.distortion = useful_entropy(world) - ksg_information(test.useful.value, z).nats;
+    return;
   }
+  point.leakage = gaussian_information(x, z);
+  point.distortion = (z - test.useful.value).rowwise().squaredNorm().mean();
   if (settings.ksg_records > 0) {
     const Index n = std::min(settings.ksg_records, z.rows());
     point.ksg = ksg_information(x.topRows(n), z.topRows(n));
   }
 }
 
-std::vector<ScatterPanel> scatter_panels(const World& world, Mechanism<float>& mechanism,
+std::vector<ScatterCloud> scatter_panels(const World& world, Mechanism<float>& mechanism,
                                          const SeededRandom& random) {
   auto data_stream = random.fork("scatter-data");
   auto noise_stream = random.fork("scatter-noise");
   const Records<double> test = sample(world, kScatterRecords, data_stream);
   const Matrix<double> z = mechanism.release(cast<float>(test.observed), noise_stream).value.cast<double>();
-  const auto line = [](const Vector<double>& from, const Vector<double>& to, double& slope, double& intercept) {
+  const auto line = [](const Vector<double>& from, const Vector<double>& to, double& slope,
+                       double& intercept) {
     const Vector<double> f = from.array() - from.mean();
     slope = f.dot(to) / f.squaredNorm();
     intercept = to.mean() - slope * from.mean();
   };
   const auto values = [](const Vector<double>& v) { return std::vector<double>(v.begin(), v.end()); };
-  std::vector<ScatterPanel> panels;
+  std::vector<ScatterCloud> panels;
   for (const Index c : kScatterComponents) {
     const Vector<double> y = test.useful.value.col(c);
     const Vector<double> x = test.sensitive.front().value.col(c);
-    ScatterPanel panel{.rho = kCorrelations[static_cast<std::size_t>(c)],
+    ScatterCloud panel{.rho = kCorrelations[static_cast<std::size_t>(c)],
                        .y = values(y),
                        .x = values(x),
                        .z = values(z.col(c))};
@@ -231,6 +280,20 @@ Records<double> training_data(const PointPlan& plan, const ExperimentSettings& s
   return sample(plan.world, settings.train_records, stream);
 }
 
+// One record of every pair (x, y), `times` over, behind the sample of a symmetric pair.
+void add_pseudo_records(const SymmetricPairWorld& world, int times, Records<double>& data) {
+  const std::int32_t m = world.pair.m;
+  for (int t = 0; t < times; ++t) {
+    for (std::int32_t x = 0; x < m; ++x) {
+      for (std::int32_t y = 0; y < m; ++y) {
+        data.observed.code.push_back(world.observation == Observation::kFullData ? x * m + y : y);
+        data.sensitive.front().code.push_back(x);
+        data.useful.code.push_back(y);
+      }
+    }
+  }
+}
+
 void solve_conventional(const PointPlan& plan, const Records<double>& data, ExperimentPoint& point) {
   const auto& world = std::get<SymmetricPairWorld>(plan.world);
   const theory::FiniteLaw law = theory::law_of_pair(theory::plug_in_pair(data), world.observation);
@@ -243,14 +306,24 @@ void solve_conventional(const PointPlan& plan, const Records<double>& data, Expe
 
 void train_point(const PointPlan& plan, const Records<double>& data, const ExperimentSettings& settings,
                  const std::vector<Observer>& observers, ExperimentPoint& point,
-                 std::vector<ScatterPanel>* scatter) {
-  Trained<float> trained = train(cast<float>(data), plan.train, observers);
+                 std::vector<ScatterCloud>* scatter) {
+  Records<double> records = data;
+  if (settings.pseudo_records > 0) {
+    add_pseudo_records(std::get<SymmetricPairWorld>(plan.world), settings.pseudo_records, records);
+  }
+  Trained<float> trained = train(cast<float>(records), plan.train, observers);
   point.weight = plan.train.game.budget.weight;
   point.training_distortion = trained.summary.epochs.back().mean.distortion;
-  point.training_belief = sensitive_entropy(data) + trained.summary.epochs.back().adversary;
+  point.training_belief = point.sensitive_entropy + trained.summary.epochs.back().adversary;
   point.message = trained.summary.message;
   const SeededRandom random(plan.train.seed);
-  if (settings.test_records > 0) {
+  const auto* gaussian_pair = std::get_if<BottleneckGaussianWorld>(&plan.world);
+  const MechanismOptions& family = plan.train.game.mechanism;
+  const bool density = family.kind == MechanismKind::kGaussian ||
+                       (family.kind == MechanismKind::kNoisyCode && family.decoder.empty());
+  if (gaussian_pair && density) {
+    score_bottleneck_by_quadrature(*gaussian_pair, *trained.mechanism->clone(1), point);
+  } else if (settings.test_records > 0) {
     score_sampled(plan.world, settings, *trained.mechanism, random, point);
   } else if (plan.train.game.mechanism.kind == MechanismKind::kGumbel) {
     auto stream = random.fork("sampled-matrix");
@@ -264,7 +337,9 @@ void train_point(const PointPlan& plan, const Records<double>& data, const Exper
 
 }  // namespace
 
-std::string_view to_string(Preset preset) { return preset == Preset::kPaper ? "paper" : "best"; }
+std::string_view to_string(Preset preset) {
+  return preset == Preset::kPaper ? "paper" : "best";
+}
 
 Preset preset_of(std::string_view name) {
   if (name == "paper") return Preset::kPaper;
@@ -275,14 +350,17 @@ Preset preset_of(std::string_view name) {
 
 const std::vector<ExperimentInfo>& experiments() {
   static const std::vector<ExperimentInfo> list{
-      {"discrete", "symmetric pair of 10 symbols, 1,000 samples, probability of error; beside the conventional "
-                   "approach on the same samples"},
-      {"scalar-gaussian", "two Gaussians with correlation 0.85, squared error; useful data only and full data"},
+      {"discrete",
+       "symmetric pair of 10 symbols, 1,000 samples, probability of error; beside the conventional "
+       "approach on the same samples"},
+      {"scalar-gaussian",
+       "two Gaussians with correlation 0.85, squared error; useful data only and full data"},
       {"vector-gaussian", "five pairs of Gaussians with different correlations, squared error"},
       {"rate-distortion", "five Gaussians that are sensitive and useful at once, squared error"},
       {"scatter", "the vector mechanism at budget 0.23, component by component, as point clouds"},
-      {"bottleneck-gaussian", "information bottleneck of two Gaussians with correlation 0.85: usefulness is "
-                              "mutual information"},
+      {"bottleneck-gaussian",
+       "information bottleneck of two Gaussians with correlation 0.85: usefulness is "
+       "mutual information"},
       {"bottleneck-binary", "information bottleneck of a doubly symmetric binary source with crossover 0.1"},
   };
   return list;
@@ -294,8 +372,9 @@ Problems ExperimentOptions::check() const {
   for (const ExperimentInfo& info : experiments()) names.push_back(info.name);
   const bool known = std::find(names.begin(), names.end(), name) != names.end();
   if (!known) list.require(false, "experiment", unknown_name("experiment", name, names));
-  if (points) list.require(*points >= 1 && *points <= 10000, "points",
-                           fmt::format("{} is not allowed; it must lie between 1 and 10000", *points));
+  if (points)
+    list.require(*points >= 1 && *points <= 10000, "points",
+                 fmt::format("{} is not allowed; it must lie between 1 and 10000", *points));
   if (points && known && name == "scatter") {
     list.require(*points == 1, "points", "the scatter experiment has one operating point");
   }
@@ -304,9 +383,10 @@ Problems ExperimentOptions::check() const {
   if (known && mechanism) {
     const bool finite_world = name == "discrete" || name == "bottleneck-binary";
     const bool finite_family = *mechanism == MechanismKind::kFinite || *mechanism == MechanismKind::kGumbel;
-    list.require(finite_world == finite_family, "mechanism",
-                 fmt::format("'{}' does not fit {}; it takes {}", to_string(*mechanism), name,
-                             finite_world ? "finite or gumbel" : "noise-input, gaussian, mixture or noisy-code"));
+    list.require(
+        finite_world == finite_family, "mechanism",
+        fmt::format("'{}' does not fit {}; it takes {}", to_string(*mechanism), name,
+                    finite_world ? "finite or gumbel" : "noise-input, gaussian, mixture or noisy-code"));
   }
   if (budget_form) {
     list.require(*budget_form != BudgetForm::kWeighted, "budget-form",
@@ -315,8 +395,11 @@ Problems ExperimentOptions::check() const {
   return list.take();
 }
 
-Index planned_points(const ExperimentOptions& options) {
-  return static_cast<Index>(plan_points(options, settings_of(options)).size());
+std::vector<PlannedPoint> planned_points(const ExperimentOptions& options) {
+  std::vector<PlannedPoint> points;
+  for (const PointPlan& p : plan_points(options, settings_of(options)))
+    points.push_back({p.series, p.budget});
+  return points;
 }
 
 ExperimentResult run_experiment(const ExperimentOptions& options, const ExperimentHooks& hooks) {
@@ -325,6 +408,7 @@ ExperimentResult run_experiment(const ExperimentOptions& options, const Experime
   const std::vector<PointPlan> plan = plan_points(options, settings);
   ExperimentResult result{.given = options};
   result.planned = static_cast<Index>(plan.size());
+  result.plan = planned_points(options);
   std::vector<std::optional<ExperimentPoint>> done(plan.size());
   std::mutex finished_mutex;
   const auto interrupted = [&] { return hooks.interrupted && hooks.interrupted(); };
@@ -334,14 +418,15 @@ ExperimentResult run_experiment(const ExperimentOptions& options, const Experime
     if (interrupted()) return;
     const auto start = std::chrono::steady_clock::now();
     const PointPlan& p = plan[static_cast<std::size_t>(i)];
-    ExperimentPoint point{.series = p.series, .budget = p.budget};
+    ExperimentPoint point{.plan = i, .series = p.series, .budget = p.budget};
     const Records<double> data = training_data(p, settings, options.seed);
+    point.sensitive_entropy = sensitive_entropy(data);
     bool cut_short = false;
     if (p.conventional) {
       solve_conventional(p, data, point);
     } else {
       const Observer watch = [&](const EpochReport& report) {
-        if (hooks.epoch) hooks.epoch(i, report);
+        if (hooks.epoch) hooks.epoch(i, report, point.sensitive_entropy + report.adversary);
         cut_short = interrupted();
         return Verdict{cut_short, "interrupted"};
       };

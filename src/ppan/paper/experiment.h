@@ -1,8 +1,8 @@
 #pragma once
 
 // The paper's synthetic experiments by name, each next to the theoretical optimum. An experiment is a list of
-// operating points; a point is planned (plan_points), trained and scored on fresh data (run_point) on its own,
-// so that points run side by side and give the same numbers however many threads there are.
+// operating points; a point is planned (plan_points), trained and scored on fresh data (run_point) on its
+// own, so that points run side by side and give the same numbers however many threads there are.
 
 #include <cstdint>
 #include <functional>
@@ -20,8 +20,8 @@
 
 namespace ppan {
 
-/// kPaper: the settings printed in the paper, with the `expected` budget. kBest: what came nearest the optimum
-/// here, at the paper's training sizes; scored on more test data. docs/decisions/0003-best-preset.md.
+/// kPaper: the settings printed in the paper, with the `expected` budget. kBest: what came nearest the
+/// optimum here, at the paper's training sizes; scored on more test data. docs/decisions/0003-best-preset.md.
 enum class Preset { kPaper, kBest };
 std::string_view to_string(Preset preset);
 Preset preset_of(std::string_view name);  ///< Throws Error(kUsage) with the nearest names.
@@ -46,18 +46,25 @@ struct ExperimentOptions {
   [[nodiscard]] Problems check() const;
 };
 
+/// A point as it is planned.
+struct PlannedPoint {
+  std::string series;
+  double budget = 0;
+};
+
 /// One point of a series, trained and scored (or solved, for the conventional approach).
 struct ExperimentPoint {
-  std::string series;  ///< WHO/OBSERVATION, for example ppan/useful-only.
-  double budget = 0;   ///< delta, in the units of the distortion.
-  double weight = 0;   ///< lambda; 0 where there is none.
-  double distortion = 0;  ///< Measured on the test data (exact for finite worlds).
-  Estimate leakage;       ///< What the experiment is scored by.
-  double optimum = 0;     ///< Least leakage possible at the measured distortion, nats.
-  std::optional<Estimate> ksg;  ///< Where X and Z are low-dimensional.
-  /// Best of training data and own adversary; present for trained points.
-  std::optional<double> training_distortion;
-  std::optional<double> training_belief;  ///< I(X;Z) as the training adversary believes it, nats.
+  Index plan = 0;                             ///< Its number in the plan, from 0.
+  std::string series;                         ///< WHO/OBSERVATION, for example ppan/useful-only.
+  double budget = 0;                          ///< delta, in the units of the distortion.
+  double weight = 0;                          ///< lambda; 0 where there is none.
+  double distortion = 0;                      ///< Measured on the test data (exact for finite worlds).
+  Estimate leakage;                           ///< What the experiment is scored by.
+  double optimum = 0;                         ///< Least leakage possible at the measured distortion, nats.
+  std::optional<Estimate> ksg;                ///< Where X and Z are low-dimensional.
+  std::optional<double> training_distortion;  ///< Mean over the last epoch; present for trained points.
+  std::optional<double> training_belief;      ///< I(X;Z) as the training adversary believes it, nats.
+  double sensitive_entropy = 0;  ///< h(X) of the training data: turns mean log Q(x|z) into information.
   std::optional<TrainSummary> training;
   std::string message;  ///< Why training stopped, or what the solver certified.
   double seconds = 0;   ///< Wall clock.
@@ -66,7 +73,7 @@ struct ExperimentPoint {
 };
 
 /// Cloud of one component of the scatter experiment, and least-squares lines through (y, x) and (y, z).
-struct ScatterPanel {
+struct ScatterCloud {
   double rho = 0;
   std::vector<double> y, x, z;
   double slope_x = 0, intercept_x = 0;
@@ -76,7 +83,8 @@ struct ScatterPanel {
 struct ExperimentResult {
   ExperimentOptions given;
   std::vector<ExperimentPoint> points;  ///< Finished ones, in the order of the plan.
-  std::vector<ScatterPanel> scatter;    ///< Only of the scatter experiment.
+  std::vector<ScatterCloud> scatter;    ///< Only of the scatter experiment.
+  std::vector<PlannedPoint> plan;
   Index planned = 0;
   bool interrupted = false;
 };
@@ -84,14 +92,15 @@ struct ExperimentResult {
 struct ExperimentHooks {
   /// Asked between epochs; true ends the run, keeping finished points.
   std::function<bool()> interrupted;
-  /// After each epoch of each point; called from several threads at once.
-  std::function<void(Index point, const EpochReport&)> epoch;
+  /// After each epoch of each point, with the leakage as its own adversary sees it, nats; called from several
+  /// threads at once.
+  std::function<void(Index point, const EpochReport&, double leakage)> epoch;
   /// After each finished point; one call at a time.
   std::function<void(Index point, const ExperimentPoint&)> finished;
 };
 
-/// How many points the experiment has, over all its series.
-Index planned_points(const ExperimentOptions& options);
+/// The points of the experiment, over all its series, in the order of the plan.
+std::vector<PlannedPoint> planned_points(const ExperimentOptions& options);
 
 /// Runs the whole experiment. Throws Error(kUsage) listing every problem of `options`.
 ExperimentResult run_experiment(const ExperimentOptions& options, const ExperimentHooks& hooks = {});

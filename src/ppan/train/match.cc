@@ -16,7 +16,8 @@ Problems GameOptions::check() const {
                "probability of error needs a finite mechanism");
   list.require((distortion != DistortionKind::kSquared && distortion != DistortionKind::kPixelCrossEntropy) ||
                    !finite_release,
-               "distortion", "squared error and pixel cross-entropy need a mechanism that releases real numbers");
+               "distortion",
+               "squared error and pixel cross-entropy need a mechanism that releases real numbers");
   list.require(distortion != DistortionKind::kPixelCrossEntropy || mechanism.sigmoid_output, "distortion",
                "pixel cross-entropy needs mechanism.sigmoid_output");
   list.require(discriminator.weight == 0 || !finite_release, "discriminator.weight",
@@ -31,14 +32,15 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
                   make_mechanism(options.mechanism, records.observed))),
       adversary_(options.adversary, mechanism_->seen_width(), records.sensitive),
       distortion_(distortion ? std::move(distortion)
-                             : make_distortion(options.distortion, options.utility, options.mechanism.released,
-                                               records.useful)),
+                             : make_distortion(options.distortion, options.utility,
+                                               options.mechanism.released, records.useful)),
       budget_(options.budget),
       mechanism_adam_(options.adam),
       adversary_adam_(options.adam),
       discriminator_adam_(options.adam),
       utility_adam_(options.adam) {
-  if (options.discriminator.weight > 0) discriminator_.emplace(options.discriminator, options.mechanism.released);
+  if (options.discriminator.weight > 0)
+    discriminator_.emplace(options.discriminator, options.mechanism.released);
 }
 
 template <typename Scalar>
@@ -71,11 +73,12 @@ void Match<Scalar>::draw(const Records<Scalar>& batch, const Matrix<Scalar>& noi
 template <typename Scalar>
 double Match<Scalar>::step_adversary(const Records<Scalar>& batch, double rate) {
   adversary_.observe(draws_.seen());
-  const Matrix<Scalar>& score = adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
+  const Matrix<Scalar>& score =
+      adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
   const double value = weighted_mean(score);
   d_score_ = draws_.weight * (Scalar(-1) / static_cast<Scalar>(draws_.records));  // descent on -mean log Q
-  adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, &adversary_gradient_,
-                      nullptr);
+  adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_,
+                      &adversary_gradient_, nullptr);
   adversary_adam_.step(rate, adversary_gradient_, adversary_.parameters());
   return value;
 }
@@ -93,6 +96,7 @@ template <typename Scalar>
 double Match<Scalar>::step_utility(const Records<Scalar>& batch, double rate) {
   Posterior<Scalar>* learner = distortion_->learner();
   if (!learner) return 0;
+  learner->observe(draws_.released);
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
   const double value = -weighted_mean(distortion_value_);
   d_distortion_ = draws_.weight * (Scalar(1) / static_cast<Scalar>(draws_.records));
@@ -107,7 +111,8 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
   StepReport report;
   draws_gradient_.clear();
 
-  const Matrix<Scalar>& score = adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
+  const Matrix<Scalar>& score =
+      adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
   report.log_likelihood = weighted_mean(score);
   if (adversary_felt_ && !draws_.shared) {  // the symbols of an alphabet do not move
     d_score_ = draws_.weight * share;

@@ -44,8 +44,8 @@ struct StepReport {
 template <typename Scalar>
 class Match {
  public:
-  /// Shapes of the networks are taken from `records`. A `distortion` of the caller's own is used instead of the
-  /// one that `options` name. Throws Error(kUsage) listing every problem.
+  /// Shapes of the networks are taken from `records`. A `distortion` of the caller's own is used instead of
+  /// the one that `options` name. Throws Error(kUsage) listing every problem.
   Match(const GameOptions& options, const Records<Scalar>& records,
         std::unique_ptr<Distortion<Scalar>> distortion = nullptr);
 
@@ -64,7 +64,8 @@ class Match {
   /// True if step_discriminator() or step_utility() do anything.
   [[nodiscard]] bool has_helpers() { return discriminator_ || distortion_->learner(); }
 
-  /// New draws for this batch; the steps below are taken on them, with the same batch. `noise` must outlive them.
+  /// New draws for this batch; the steps below are taken on them, with the same batch. `noise` must outlive
+  /// them.
   void draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise);
   /// Ascends mean log Q(x|z); returns it as it was before the step.
   double step_adversary(const Records<Scalar>& batch, double rate);

@@ -9,7 +9,7 @@
 namespace ppan {
 namespace {
 
-// A loss this far above any meaningful one (nats plus penalty) is taken as an explosion.
+// A loss this far from any meaningful one (nats plus penalty) is taken as an explosion.
 constexpr double kExploded = 1e8;
 
 template <typename Scalar>
@@ -27,8 +27,9 @@ template <typename Scalar>
 void take_start(const Vector<Scalar>& from, const char* player, Vector<Scalar>& to) {
   if (from.size() == 0) return;
   if (from.size() != to.size()) {
-    throw Error(ErrorCode::kUsage, fmt::format("training cannot start: the {} has {} parameters, but {} were given",
-                                               player, to.size(), from.size()));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("training cannot start: the {} has {} parameters, but {} were given", player,
+                            to.size(), from.size()));
   }
   to = from;
 }
@@ -50,9 +51,12 @@ Problems TrainOptions::check() const {
 
 std::string_view to_string(Stop stop) {
   switch (stop) {
-    case Stop::kEpochLimit: return "epoch limit";
-    case Stop::kObserver: return "stopped";
-    case Stop::kDiverged: return "diverged";
+    case Stop::kEpochLimit:
+      return "epoch limit";
+    case Stop::kObserver:
+      return "stopped";
+    case Stop::kDiverged:
+      return "diverged";
   }
   return "unknown";
 }
@@ -127,10 +131,10 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
     summary.epochs.push_back(report);
 
     const double loss = report.mean.loss();
-    if (!std::isfinite(loss) || loss > kExploded || !finite(match)) {
+    if (!std::isfinite(loss) || std::abs(loss) > kExploded || !finite(match)) {
       summary.stop = Stop::kDiverged;
-      summary.message = fmt::format("diverged in epoch {} (loss {}); the state of epoch {} was kept", epoch, loss,
-                                    epoch - 1);
+      summary.message = fmt::format("diverged in epoch {} (loss {}); the state of epoch {} was kept", epoch,
+                                    loss, epoch - 1);
       match.mechanism().parameters() = good.mechanism;
       match.adversary().parameters() = good.adversary;
       break;
@@ -143,7 +147,8 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
       if (!verdict.stop || stop) continue;
       stop = true;
       summary.stop = Stop::kObserver;
-      summary.message = fmt::format("stopped after epoch {} of {}: {}", epoch, options.epochs, verdict.reason);
+      summary.message =
+          fmt::format("stopped after epoch {} of {}: {}", epoch, options.epochs, verdict.reason);
     }
     if (stop) break;
   }

@@ -20,10 +20,11 @@ struct TrainOptions {
   /// New draws for every step. Otherwise, as in the paper, the draws of a mini-batch serve all its steps, and
   /// the mechanism's forward pass is done once.
   bool redraw = true;
-  /// Epochs at the start in which the adversary is not felt: the mechanism learns usefulness alone. At least 0.
+  /// Epochs at the start in which the adversary is not felt: the mechanism learns usefulness alone. At least
+  /// 0.
   int warm_up = 0;
-  /// Each mechanism step first shrinks its parameters by rate * weight_decay (Loshchilov, Hutter 2019). At least
-  /// 0. With few records per symbol it keeps a finite mechanism from following the sample's accidents.
+  /// Each mechanism step first shrinks its parameters by rate * weight_decay (Loshchilov, Hutter 2019). At
+  /// least 0. With few records per symbol it keeps a finite mechanism from following the sample's accidents.
   double weight_decay = 0;
   RateSchedule mechanism_rate;
   RateSchedule adversary_rate;
@@ -78,10 +79,10 @@ struct TrainStart {
   Vector<Scalar> adversary;                        ///< Parameters; empty: random.
 };
 
-/// Plays the game on `records`. Ends at the epoch limit, when an observer says so, or when it diverges (a number
-/// is not finite, or the loss has exploded): then the mechanism and adversary of the last good epoch are
-/// returned and the summary says so. Throws Error(kUsage) for bad options. The same arguments give the same
-/// bits, whatever else runs.
+/// Plays the game on `records`. Ends at the epoch limit, when an observer says so, or when it diverges (a
+/// number is not finite, or the loss has exploded): then the mechanism and adversary of the last good epoch
+/// are returned and the summary says so. Throws Error(kUsage) for bad options. The same arguments give the
+/// same bits, whatever else runs.
 template <typename Scalar>
 Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& options,
                       const std::vector<Observer>& observers = {}, TrainStart<Scalar> start = {});
