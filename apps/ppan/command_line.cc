@@ -90,7 +90,12 @@ CommandLine::CommandLine() {
       "             5 training diverged, 6 an audit limit was exceeded.\n"
       "Each command has its own --help, with examples.");
   add_init_command(*this);
+  add_curve_command(*this);
+  add_pick_command(*this);
+  add_show_command(*this);
+  add_release_command(*this);
   add_theory_command(*this);
+  add_paper_command(*this);
   add_report_command(*this);
   add_audit_command(*this);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))

@@ -23,8 +23,18 @@ struct CommandLine {
 
 /// `ppan init`: a first job file for a table.
 void add_init_command(CommandLine& line);
+/// `ppan curve`: the trade-off curve of a table.
+void add_curve_command(CommandLine& line);
+/// `ppan pick`: the model of one point of a curve.
+void add_pick_command(CommandLine& line);
+/// `ppan show`: what a model is.
+void add_show_command(CommandLine& line);
+/// `ppan release`: a table through a model.
+void add_release_command(CommandLine& line);
 /// `ppan theory`: closed-form curves.
 void add_theory_command(CommandLine& line);
+/// `ppan paper`: the experiments of the paper.
+void add_paper_command(CommandLine& line);
 /// `ppan report`: the page of a finished run, made again.
 void add_report_command(CommandLine& line);
 /// `ppan audit`: what fresh attackers find in a release.

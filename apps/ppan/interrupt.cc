@@ -16,6 +16,8 @@ constexpr std::array kSignals{SIGINT, SIGTERM};
 std::atomic<int> received{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use only lock-free atomics");
 std::array<struct sigaction, kSignals.size()> before;
+std::atomic<const char*> notice_text{nullptr};
+static_assert(std::atomic<const char*>::is_always_lock_free);
 
 // Only async-signal-safe calls: store, sigaction, write.
 extern "C" void on_signal(int signal) {
@@ -24,16 +26,16 @@ extern "C" void on_signal(int signal) {
   struct sigaction fatal {};
   fatal.sa_handler = SIG_DFL;
   for (const int each : kSignals) ::sigaction(each, &fatal, nullptr);
-  constexpr std::string_view kNotice =
-      "\nppan: stopping after the epoch in progress; press again to stop at once\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kNotice.data(), kNotice.size());
+  const std::string_view notice(notice_text.load());
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, notice.data(), notice.size());
   errno = saved_errno;
 }
 
 }  // namespace
 
-InterruptScope::InterruptScope() {
+InterruptScope::InterruptScope(const char* notice) {
   received.store(0);
+  notice_text.store(notice);
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;

@@ -8,7 +8,9 @@ namespace ppan::cli {
 /// Installs the handlers for its lifetime and puts the old ones back. One at a time in a process.
 class InterruptScope {
  public:
-  InterruptScope();
+  /// `notice` is written to stderr at the first signal; it must outlive the process's last signal.
+  explicit InterruptScope(
+      const char* notice = "\nppan: stopping after the epoch in progress; press again to stop at once\n");
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;

@@ -309,6 +309,12 @@ void set_job_value(JobFile& job, std::string_view key, std::string_view value) {
   job.given[std::string(key)] = 0;
 }
 
+std::vector<ShownSetting> shown_settings(const JobFile& job) {
+  std::vector<ShownSetting> shown;
+  for (const Setting& s : settings()) shown.push_back({s.key, s.show(job), job.given.contains(s.key)});
+  return shown;
+}
+
 std::string write_job(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks) {
   std::string out =
       "# Job file for ppan. Lines that begin with # are comments; those that show a key show its default.\n";

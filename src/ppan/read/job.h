@@ -106,6 +106,15 @@ JobFile load_job(const std::filesystem::path& path);
 /// wanted. Throws Error(kUsage).
 void set_job_value(JobFile& job, std::string_view key, std::string_view value);
 
+/// One setting of a job as its file would write it.
+struct ShownSetting {
+  std::string key{};
+  std::string value{};  ///< TOML.
+  bool given = false;   ///< Otherwise the default.
+};
+/// Every setting of the job, in the order of its file; columns are not among them.
+std::vector<ShownSetting> shown_settings(const JobFile& job);
+
 /// Remark printed behind a column of a job file.
 struct ColumnRemark {
   std::string text{};

@@ -1,0 +1,284 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/command_line.h"
+#include "ppan/core/error.h"
+#include "ppan/core/file.h"
+#include "ppan/curve_files.h"
+#include "ppan/interrupt.h"
+#include "ppan/output.h"
+#include "ppan/progress.h"
+#include "ppan/read/job.h"
+#include "ppan/report/html.h"
+#include "ppan/report/terminal.h"
+#include "ppan/table/table_curve.h"
+
+namespace ppan::cli {
+namespace {
+
+struct CurveOptions {
+  std::string job;
+  std::string out;
+  std::optional<int> points;
+  std::optional<int> epochs;
+  std::optional<std::int64_t> seed;
+  std::optional<int> threads;
+  std::vector<std::string> set;
+  bool force = false;
+  bool quiet = false;
+  std::string command;
+};
+
+// The job with what the command line says instead.
+JobFile job_of(const CurveOptions& options) {
+  JobFile job = load_job(options.job);
+  for (const std::string& assignment : options.set) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos)
+      throw Error(ErrorCode::kUsage, fmt::format("--set {} is not KEY=VALUE", assignment));
+    set_job_value(job, assignment.substr(0, equals), assignment.substr(equals + 1));
+  }
+  const auto set = [&](const char* key, const auto& value) {
+    if (value) set_job_value(job, key, fmt::to_string(*value));
+  };
+  set("privacy.points", options.points);
+  set("train.epochs", options.epochs);
+  set("train.seed", options.seed);
+  set("train.threads", options.threads);
+  if (options.points && !job.privacy.budgets.empty())
+    throw Error(ErrorCode::kUsage, "--points goes with budgets that are spread automatically",
+                "remove privacy.budgets from the job, or --points");
+  require_none(job.check(), "this job cannot be run");
+  return job;
+}
+
+/// The table of a job, which is read twice: to look at and to learn from.
+class Source {
+ public:
+  explicit Source(const JobFile& job) : job_(&job) {
+    if (job.source == "-") {
+      const auto input = open_source("-");
+      std::string block(1U << 16U, '\0');
+      while (const std::size_t got = input->read(block.data(), block.size())) bytes_.append(block, 0, got);
+    }
+  }
+  [[nodiscard]] CsvReader open() const {
+    if (job_->source == "-") return CsvReader(memory_source(bytes_, "standard input"), job_->csv);
+    return open_csv(job_->source_path(), job_->csv);
+  }
+  [[nodiscard]] std::string fingerprint() const {
+    return sha256(job_->source == "-" ? bytes_ : read_file(job_->source_path()));
+  }
+
+ private:
+  const JobFile* job_;
+  std::string bytes_;
+};
+
+struct Loaded {
+  Table table;
+  Schema schema;
+  std::vector<std::string> names;
+  std::vector<std::string> notices;
+};
+
+Loaded load_table(const JobFile& job, const Source& source) {
+  Loaded out;
+  CsvReader first = source.open();
+  out.names = first.names();
+  require_none(job.schema.check_names(out.names), "the job does not fit the table");
+  const TableProfile profile = profile_table(first);
+  require_none(check_data(job.schema, profile), fmt::format("{} cannot be used", first.source_name()),
+               ErrorCode::kBadInput);
+  out.notices = notices(job.schema, profile);
+  out.schema = job.schema.in_order_of(out.names);
+  std::vector<ColumnSpec> specs;
+  for (const std::string& name : out.schema.modelled_columns()) specs.push_back(*out.schema.find(name));
+  if (const auto& group = out.schema.group;
+      group &&
+      std::none_of(specs.begin(), specs.end(), [&](const ColumnSpec& s) { return s.name == *group; })) {
+    ColumnSpec spec;
+    spec.name = *group;
+    spec.type = ColumnType::kIdentifier;
+    specs.push_back(std::move(spec));
+  }
+  CsvReader second = source.open();
+  out.table = read_table(second, specs);
+  return out;
+}
+
+// metrics.jsonl, written as training goes on, so that a run that is cut off has its past.
+class Metrics {
+ public:
+  explicit Metrics(const std::filesystem::path& path) : file_(path, std::ios::binary) {
+    if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write {}", path.string()));
+  }
+  void add(const MetricsLine& line) {
+    const std::scoped_lock lock(mutex_);
+    file_ << to_json_line(line);
+  }
+  void close() {
+    file_.close();
+    if (!file_) throw Error(ErrorCode::kIo, "cannot write metrics.jsonl");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::ofstream file_;
+};
+
+int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
+  if (options.training.epochs) return *options.training.epochs;
+  const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
+  return epochs_for(std::max<Index>(1, static_cast<Index>(training)), options.training.batch);
+}
+
+void write_run(const std::filesystem::path& directory, const TableCurveResult& result, const Table& table,
+               const CurveRun& run) {
+  if (result.unchanged)
+    save_model(directory / kUnchangedModel,
+               end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));
+  if (result.constant)
+    save_model(directory / kConstantModel,
+               end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
+  write_file(directory / "columns.json", to_json(details_of(result, table, run)));
+  write_file(directory / "summary.json", to_json(summary_of(result, run)));
+  write_file(directory / "curve.csv", to_csv(curve_of(result)));
+  write_report(directory);
+}
+
+int run_curve(const CurveOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  CurveRun run;
+  run.job = job_of(options);
+  run.job_text = read_file(options.job);
+  run.command = options.command;
+  run.version = PPAN_VERSION;
+  const Source source(run.job);
+  const Loaded data = load_table(run.job, source);
+  run.names = data.names;
+  run.data_sha256 = source.fingerprint();
+  const TableCurveOptions curve_options = table_curve_options(run.job);
+  require_none(curve_options.check(), "this job cannot be run");
+
+  const std::filesystem::path directory = options.out;
+  make_output_directory(directory, options.force);
+  remove_old_run(directory);
+  write_file(directory / "job.toml", run.job_text);
+  if (!options.quiet) {
+    for (const std::string& notice : data.notices) fmt::print(stderr, "{}\n", notice);
+  }
+
+  const double entropy = hidden_entropy(data.table, data.schema);
+  Metrics metrics(directory / "metrics.jsonl");
+  const InterruptScope scope;
+  TableCurveResult result;
+  {
+    Progress progress(progress_style(options.quiet), planned_points(curve_options),
+                      epochs_of(curve_options, data.table.rows));
+    TableCurveHooks hooks;
+    hooks.interrupted = interrupted;
+    hooks.phase = [&](const std::string& phase) {
+      if (!phase.starts_with("point")) progress.note(phase);
+    };
+    hooks.epoch = [&](int point, const EpochReport& epoch) {
+      if (point < 1) return;
+      const MetricsLine line = metrics_of(point, epoch, entropy);
+      metrics.add(line);
+      progress.epoch_done({.point = point - 1,
+                           .epoch = epoch.epoch,
+                           .label = fmt::format("point {}", point),
+                           .distortion = *line.distortion,
+                           .leakage_nats = *line.leakage});
+    };
+    hooks.finished = [&](const TablePoint& point) {
+      save_model(directory / model_name(point.number), point_model(point, run));
+      progress.point_done(point.number - 1);
+    };
+    result = table_curve(data.table, data.schema, encoding_options(run.job), curve_options, hooks);
+  }
+  metrics.close();
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!options.quiet) {
+    for (const std::string& text : result.warnings) fmt::print(stderr, "warning: {}\n", text);
+  }
+  if (result.points.empty()) {
+    if (result.interrupted) {
+      fmt::print(stderr, "ppan: interrupted before a point was finished; nothing to keep\n");
+      return interrupt_status();
+    }
+    throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
+                "try a smaller train.learning_rate, or other columns");
+  }
+  // What training itself wrote stays; a model that is saved twice is the same file.
+  write_run(directory, result, data.table, run);
+
+  const CurveTable curve = curve_of(result);
+  const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
+  write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
+               fmt::format("report: {}\n", (directory / "report.html").string()));
+  if (result.interrupted) {
+    fmt::print(stderr, "ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.planned,
+               directory.string());
+    return interrupt_status();
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_curve_command(CommandLine& line) {
+  const auto options = std::make_shared<CurveOptions>();
+  CLI::App* command = line.app.add_subcommand("curve", "Train and measure the trade-off curve of a table");
+  command->footer(
+      "Trains a mechanism for each point, attacks each on rows it never saw, and writes curve.csv, models,\n"
+      "figures and a report. Ctrl-C keeps the points that are finished.\n"
+      "Examples:\n"
+      "  ppan curve job.toml --out run\n"
+      "  ppan curve job.toml --out run --points 6 --epochs 10 --set audit.quick=true");
+  command->add_option("job", options->job, "Job file; 'ppan init' drafts one")
+      ->required()
+      ->type_name("JOB")
+      ->default_str("");
+  command->add_option("--out", options->out, "Directory to write to")
+      ->required()
+      ->type_name("DIR")
+      ->default_str("");
+  command->add_option("--points", options->points, "Points of the curve, instead of privacy.points")
+      ->type_name("N");
+  command->add_option("--epochs", options->epochs, "Epochs of each point, instead of train.epochs")
+      ->type_name("N");
+  command->add_option("--seed", options->seed, "Instead of train.seed")->type_name("N");
+  command->add_option("--threads", options->threads, "Instead of train.threads; changes no number")
+      ->type_name("N");
+  command->add_option("--set", options->set, "Another setting of the job, several times")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->default_str("");
+  command->add_flag("--force", options->force, "Write into a directory that is not empty");
+  command->add_flag("--quiet", options->quiet, "No progress and no notices");
+  command->callback([options, &line] {
+    options->command = fmt::format("ppan curve {} --out {}", options->job, options->out);
+    const auto add = [&](const char* name, const auto& value) {
+      if (value) options->command += fmt::format(" {} {}", name, *value);
+    };
+    add("--points", options->points);
+    add("--epochs", options->epochs);
+    add("--seed", options->seed);
+    for (const std::string& assignment : options->set) options->command += " --set " + assignment;
+    line.run = [options] { return run_curve(*options); };
+  });
+}
+
+}  // namespace ppan::cli

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "ppan/command_line.h"
+#include "ppan/core/error.h"
+#include "ppan/interrupt.h"
+#include "ppan/release/release_table.h"
+
+namespace ppan::cli {
+namespace {
+
+struct ReleaseCommand {
+  std::string model;
+  std::string table;
+  std::string output = "-";
+  std::string unknown;
+  std::string rejects;
+  std::string delimiter;
+  int threads = 0;
+  bool quiet = false;
+  std::optional<std::uint64_t> insecure_seed;
+};
+
+UnknownRow policy_of(const std::string& name) {
+  for (const UnknownRow policy : {UnknownRow::kReject, UnknownRow::kNearest}) {
+    if (name == to_string(policy)) return policy;
+  }
+  return UnknownRow::kFail;
+}
+
+std::optional<char> delimiter_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  if (text == "tab") return '\t';
+  if (text.size() == 1) return text.front();
+  throw Error(ErrorCode::kUsage, fmt::format("--delimiter '{}' is neither one character nor \"tab\"", text));
+}
+
+// A release that replaced its own input while reading it would be neither.
+void refuse_overlap(const ReleaseCommand& command) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code error;
+    return a != "-" && b != "-" && !a.empty() && !b.empty() && std::filesystem::equivalent(a, b, error) &&
+           !error;
+  };
+  for (const auto& [target, name] :
+       {std::pair(command.output, "-o"), std::pair(command.rejects, "--rejects")}) {
+    for (const std::string& source : {command.table, command.model}) {
+      const bool regular = std::filesystem::is_regular_file(target);
+      if (regular && same(source, target))
+        throw Error(ErrorCode::kUsage, fmt::format("{} {} is also an input", name, target),
+                    "give another file");
+    }
+  }
+  if (!command.rejects.empty() && command.rejects == command.output)
+    throw Error(ErrorCode::kUsage, "released and rejected rows cannot go to the same place",
+                "give two files");
+}
+
+void tell(const ReleaseSummary& summary, const ReleaseCommand& command) {
+  if (command.quiet) return;
+  if (!summary.dropped.empty()) fmt::print(stderr, "dropped columns: {}\n", fmt::join(summary.dropped, ", "));
+  if (summary.replaced > 0)
+    fmt::print(stderr, "{} cells that could not be released took the nearest value\n", summary.replaced);
+  if (summary.rejected > 0)
+    fmt::print(stderr, "{} of {} rows rejected: {}\n", summary.rejected, summary.rows, command.rejects);
+}
+
+int run_release(const ReleaseCommand& command) {
+  // As an error that unwinds, a reader that has gone away leaves no half-written rejects file behind.
+  std::signal(SIGPIPE, SIG_IGN);
+  refuse_overlap(command);
+  const ReleaseModel model = load_model(command.model);
+  ReleaseOptions options{.threads = command.threads, .insecure_seed = command.insecure_seed};
+  if (!command.unknown.empty()) options.unknown = policy_of(command.unknown);
+  require_none(options.check(), "this release cannot be made");
+  if (command.insecure_seed)
+    fmt::print(stderr, "ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
+
+  const InterruptScope scope("\nppan: stopping; press again to stop at once\n");
+  options.interrupted = interrupted;
+  CsvReader in = open_table(model, command.table, delimiter_of(command.delimiter));
+  const auto out = open_sink(command.output);
+  const auto rejects = command.rejects.empty() ? nullptr : open_sink(command.rejects);
+  const ReleaseSummary summary = release_table(model, in, *out, rejects.get(), options);
+  if (summary.interrupted) {
+    fmt::print(stderr, "ppan: interrupted after {} rows; nothing was saved\n", summary.rows);
+    return interrupt_status();
+  }
+  if (rejects) rejects->finish();
+  out->finish();
+  tell(summary, command);
+  return 0;
+}
+
+}  // namespace
+
+void add_release_command(CommandLine& line) {
+  const auto options = std::make_shared<ReleaseCommand>();
+  CLI::App* command = line.app.add_subcommand("release", "Release a table through a model");
+  command->footer(
+      "Rows come out in the order they went in. Columns are found by name. Noise is cryptographic and "
+      "fresh:\n"
+      "releasing the same row twice gives two releases, and both together tell more than one.\n"
+      "A row that cannot be released (unknown level, not a number) ends the command with status 3 and no "
+      "output\n"
+      "file, unless the job or --unknown says otherwise. Rows already written to standard output stay "
+      "there.\n"
+      "Examples:\n"
+      "  ppan release run/point-07.ppan new.csv -o released.csv\n"
+      "  cat new.csv | ppan release model.ppan - > released.csv\n"
+      "  ppan release model.ppan new.csv.gz -o released.csv.gz --unknown reject --rejects rejected.csv");
+  command->add_option("model", options->model, "Model file that 'ppan curve' or 'ppan pick' wrote")
+      ->required()
+      ->type_name("MODEL")
+      ->default_str("");
+  command->add_option("table", options->table, "CSV or TSV file, also .gz; - is standard input")
+      ->required()
+      ->type_name("TABLE")
+      ->default_str("");
+  command->add_option("-o,--output", options->output, "Where to; .gz is compressed; - is standard output")
+      ->type_name("FILE");
+  add_choice(*command, "--unknown", options->unknown, {"fail", "reject", "nearest"},
+             "Rows that cannot be released; default: as the job said");
+  command->add_option("--rejects", options->rejects, "File for rejected rows, with line and reason")
+      ->type_name("FILE")
+      ->default_str("");
+  command->add_option("--delimiter", options->delimiter, "One character or \"tab\"; default: as in training")
+      ->type_name("CHAR")
+      ->default_str("");
+  command->add_option("--threads", options->threads, "Threads; 0: one per core")->type_name("N");
+  command->add_flag("--quiet", options->quiet, "No notices");
+  command->add_option("--insecure-test-noise", options->insecure_seed, "Seeded noise, for tests only")
+      ->type_name("SEED");
+  command->callback([options, &line] { line.run = [options] { return run_release(*options); }; });
+}
+
+}  // namespace ppan::cli

@@ -1,0 +1,311 @@
+#include "ppan/release/release_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "ppan/core/error.h"
+#include "ppan/core/parallel.h"
+#include "ppan/core/random.h"
+#include "ppan/core/suggest.h"
+
+namespace ppan {
+namespace {
+
+/// Where the columns of the input are, and where those of the release come from.
+struct Binding {
+  std::vector<ColumnSource> observed;
+  std::vector<ReleasedColumn> released;
+  std::vector<std::string> dropped;
+};
+
+Binding bind(const ReleaseModel& model, const CsvReader& in) {
+  const Encoding& encoding = model.table.encoding();
+  const std::vector<std::string>& keep = model.table.schema().keep;
+  std::vector<std::string> observed;
+  for (const std::int32_t column : model.table.observed())
+    observed.push_back(encoding.columns[static_cast<std::size_t>(column)].name);
+  ProblemList problems;
+  std::set<std::string> used;
+  for (const std::vector<std::string>* names : {&std::as_const(observed), &keep}) {
+    for (const std::string& name : *names) {
+      if (used.insert(name).second && !in.find(name))
+        problems.require(false, name, unknown_name("column", name, in.names()));
+    }
+  }
+  require_none(problems.take(), fmt::format("{} lacks columns that the model needs", in.source_name()),
+               ErrorCode::kBadInput);
+  Binding out;
+  out.observed = bind_columns(encoding, observed, in);
+  for (const std::string& name : model.order) {
+    if (std::find(keep.begin(), keep.end(), name) != keep.end()) {
+      out.released.push_back({.name = name, .kept = true, .column = 0, .source = *in.find(name)});
+    } else {
+      out.released.push_back({.name = name, .kept = false, .column = encoding.index_of(name), .source = 0});
+    }
+  }
+  for (const std::string& name : in.names()) {
+    if (!used.contains(name)) out.dropped.push_back(name);
+  }
+  return out;
+}
+
+// The bad rows of a chunk as they came, with line and reasons behind them.
+void append_rejects(const CsvChunk& chunk, const EncodedRows& rows, const Encoding& encoding, char delimiter,
+                    std::string& out) {
+  for (std::int64_t row = 0; row < rows.rows; ++row) {
+    if (rows.bad[static_cast<std::size_t>(row)] == 0) continue;
+    std::string reason;
+    for (const CellFault& fault : rows.faults) {
+      if (fault.row != row) continue;
+      if (!reason.empty()) reason += "; ";
+      reason +=
+          fmt::format("{}: {}", encoding.columns[static_cast<std::size_t>(fault.column)].name, fault.what);
+    }
+    for (std::size_t column = 0; column < chunk.columns(); ++column) {
+      append_field(chunk.cell(row, column), delimiter, out);
+      out += delimiter;
+    }
+    out += fmt::format("{}{}", chunk.line(row), delimiter);
+    append_field(reason, delimiter, out);
+    out += '\n';
+  }
+}
+
+/// What all threads of a release share.
+class Stream {
+ public:
+  Stream(const ReleaseModel& model, CsvReader& in, ByteSink& out, ByteSink* rejects,
+         const ReleaseOptions& options)
+      : model_(&model),
+        in_(&in),
+        out_(&out),
+        rejects_(rejects),
+        options_(&options),
+        policy_(options.unknown.value_or(model.unknown)),
+        binding_(bind(model, in)),
+        encoder_(model.table.encoding(), in.options().decimal),
+        writer_(encoder_, binding_.released, in.delimiter()) {
+    if (policy_ == UnknownRow::kReject && rejects == nullptr) {
+      throw Error(ErrorCode::kUsage,
+                  "rows that cannot be released are to be rejected, but there is no place for them",
+                  "name a file for them: --rejects FILE");
+    }
+    std::string text;
+    if (in.options().header) writer_.append_header(text);
+    out_->write(text);
+    if (rejects_ != nullptr) {
+      std::vector<std::string> names = in.names();
+      names.insert(names.end(), {"reject_line", "reject_reason"});
+      text.clear();
+      append_row(names, in.delimiter(), text);
+      rejects_->write(text);
+    }
+    summary_.dropped = binding_.dropped;
+  }
+
+  ReleaseSummary run() {
+    const int threads = thread_count(options_->threads);
+    parallel_for(threads, threads, [this](std::int64_t) { work(); });
+    if (failure_) std::rethrow_exception(failure_);
+    summary_.interrupted = interrupted_;
+    return summary_;
+  }
+
+ private:
+  /// A chunk on its way, and everything made from it. Reused, it allocates nothing.
+  struct Load {
+    CsvChunk chunk;
+    std::int64_t number = 0;
+    EncodedRows encoded;
+    EncodedRows released;
+    std::string text;
+    std::string rejected;
+    std::exception_ptr failure;
+  };
+
+  void work() {
+    TableReleaser releaser(model_->table);
+    std::unique_ptr<RandomSource> secure;
+    if (!options_->insecure_seed) secure = std::make_unique<SecureRandom>();
+    Load load;
+    while (take(load)) {
+      if (!load.failure) {
+        try {
+          release(load, releaser, secure.get());
+        } catch (...) {
+          load.failure = std::current_exception();
+        }
+      }
+      if (!hand_over(load)) return;
+    }
+  }
+
+  // The next chunk, or what went wrong with it; false when there is none.
+  bool take(Load& load) {
+    const std::scoped_lock lock(reading_);
+    if (ended_) return false;
+    load.failure = nullptr;
+    try {
+      if (options_->interrupted && options_->interrupted()) {
+        ended_ = interrupted_ = true;
+        return false;
+      }
+      if (!in_->next(load.chunk)) {
+        ended_ = true;
+        return false;
+      }
+    } catch (...) {
+      ended_ = true;
+      load.failure = std::current_exception();
+    }
+    load.number = taken_++;
+    return true;
+  }
+
+  void release(Load& load, TableReleaser& releaser, RandomSource* secure) {
+    encoder_.encode(load.chunk, binding_.observed, policy_, load.encoded);
+    if (policy_ == UnknownRow::kFail && !load.encoded.faults.empty())
+      throw first_fault(load.encoded, encoder_.encoding(), in_->source_name());
+    if (secure != nullptr) {
+      releaser.release(load.encoded, *secure, load.released);
+    } else {
+      SeededRandom seeded = SeededRandom(*options_->insecure_seed)
+                                .fork("release", static_cast<std::uint64_t>(load.chunk.first_row()));
+      releaser.release(load.encoded, seeded, load.released);
+    }
+    load.text.clear();
+    load.rejected.clear();
+    writer_.append_rows(load.released, load.chunk, load.text);
+    if (!load.encoded.faults.empty())
+      append_rejects(load.chunk, load.encoded, encoder_.encoding(), in_->delimiter(), load.rejected);
+  }
+
+  // Waits until every chunk before this one is out; false when the release has failed.
+  bool hand_over(Load& load) {
+    std::unique_lock lock(writing_);
+    turn_changed_.wait(lock, [&] { return failure_ || turn_ == load.number; });
+    if (failure_) return false;
+    try {
+      if (load.failure) std::rethrow_exception(load.failure);
+      out_->write(load.text);
+      if (!load.rejected.empty()) rejects_->write(load.rejected);
+    } catch (...) {
+      failure_ = std::current_exception();
+      turn_changed_.notify_all();
+      const std::scoped_lock stop(reading_);
+      ended_ = true;
+      return false;
+    }
+    const auto bad = std::count(load.encoded.bad.begin(), load.encoded.bad.end(), 1);
+    summary_.rows += load.chunk.rows();
+    summary_.released += load.chunk.rows() - bad;
+    summary_.rejected += bad;
+    summary_.replaced += load.encoded.replaced;
+    ++turn_;
+    turn_changed_.notify_all();
+    return true;
+  }
+
+  const ReleaseModel* model_;
+  CsvReader* in_;
+  ByteSink* out_;
+  ByteSink* rejects_;
+  const ReleaseOptions* options_;
+  UnknownRow policy_;
+  Binding binding_;
+  Encoder encoder_;
+  RowWriter writer_;
+
+  std::mutex reading_;
+  bool ended_ = false;
+  bool interrupted_ = false;
+  std::int64_t taken_ = 0;
+
+  std::mutex writing_;
+  std::condition_variable turn_changed_;
+  std::int64_t turn_ = 0;
+  std::exception_ptr failure_;
+  ReleaseSummary summary_;
+};
+
+class TextSink final : public ByteSink {
+ public:
+  explicit TextSink(std::string& text) : text_(&text) {}
+  void write(std::string_view bytes) override { text_->append(bytes); }
+  void finish() override {}
+
+ private:
+  std::string* text_;
+};
+
+TextTable text_table(std::string text, const CsvOptions& options) {
+  CsvReader reader(memory_source(std::move(text)), options);
+  TextTable out{reader.names(), {}};
+  CsvChunk chunk;
+  while (reader.next(chunk)) {
+    for (std::int64_t row = 0; row < chunk.rows(); ++row) {
+      auto& cells = out.rows.emplace_back();
+      for (std::size_t column = 0; column < chunk.columns(); ++column)
+        cells.emplace_back(chunk.cell(row, column));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Problems ReleaseOptions::check() const {
+  ProblemList problems;
+  problems.require_between("threads", threads, 0, 1024);
+  return problems.take();
+}
+
+CsvReader open_table(const ReleaseModel& model, const std::filesystem::path& path,
+                     std::optional<char> delimiter) {
+  CsvOptions options = csv_options(model.format);
+  if (delimiter) options.delimiter = delimiter;
+  options.chunk_rows = kReleaseRows;
+  return open_csv(path, options);
+}
+
+ReleaseSummary release_table(const ReleaseModel& model, CsvReader& in, ByteSink& out, ByteSink* rejects,
+                             const ReleaseOptions& options) {
+  require_none(options.check(), "this release cannot be made");
+  return Stream(model, in, out, rejects, options).run();
+}
+
+ReleasedRows release_rows(const ReleaseModel& model, const TextTable& rows, const ReleaseOptions& options) {
+  CsvOptions csv = csv_options(model.format);
+  csv.delimiter = csv.decimal == ',' ? ';' : ',';
+  csv.header = true;
+  csv.trim = false;
+  std::string text;
+  append_row(rows.names, *csv.delimiter, text);
+  for (const std::vector<std::string>& cells : rows.rows) {
+    if (cells.size() != rows.names.size()) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("a row has {} cells, but there are {} names", cells.size(), rows.names.size()));
+    }
+    append_row(cells, *csv.delimiter, text);
+  }
+  CsvReader in(memory_source(std::move(text), "rows in memory"), csv);
+  std::string released;
+  std::string rejected;
+  TextSink out(released);
+  TextSink rejects(rejected);
+  ReleasedRows result;
+  result.summary = release_table(model, in, out, &rejects, options);
+  result.table = text_table(std::move(released), csv);
+  result.rejected = text_table(std::move(rejected), csv);
+  return result;
+}
+
+}  // namespace ppan

@@ -1,0 +1,71 @@
+#pragma once
+
+// Tables through a model: any number of rows in constant memory, in order, on several threads. Each thread
+// takes the next chunk, encodes, releases and writes it out as text by itself, and hands it over when its
+// turn has come; so a chunk for each thread is all that is ever held.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/core/problem.h"
+#include "ppan/read/csv_writer.h"
+#include "ppan/release/release_model.h"
+
+namespace ppan {
+
+struct ReleaseOptions {
+  std::optional<UnknownRow> unknown{};  ///< Absent: as the model says.
+  int threads = 0;                      ///< 0: one per core.
+  /// For tests only: whoever knows the seed can undo the release. Absent: noise from the operating system's
+  /// cryptographic source, for which there is no seed.
+  std::optional<std::uint64_t> insecure_seed{};
+  std::function<bool()>
+      interrupted{};  ///< Asked between chunks, from several threads; true ends the release.
+  [[nodiscard]] Problems check() const;
+};
+
+struct ReleaseSummary {
+  std::int64_t rows = 0;      ///< Read.
+  std::int64_t released = 0;  ///< Written.
+  std::int64_t rejected = 0;
+  std::int64_t replaced = 0;  ///< Cells that took the nearest level or the mean.
+  std::vector<std::string>
+      dropped{};  ///< Columns of the input that neither the mechanism nor the release uses.
+  bool interrupted = false;
+};
+
+/// Rows a thread takes at a time: enough for the networks to run at full speed, few enough to stay in cache.
+inline constexpr std::int64_t kReleaseRows = 1024;
+
+/// Opens the table as the model's tables are written. `delimiter` overrides what the model says.
+CsvReader open_table(const ReleaseModel& model, const std::filesystem::path& path,
+                     std::optional<char> delimiter = std::nullopt);
+
+/// Releases the rest of `in` to `out`. Columns are found by name, in any order. Rows that cannot be released
+/// stop the release (Error(kBadInput) naming line, column and value), go to `rejects` with line and reason,
+/// or are mended, as `unknown` says; `rejects` is needed for kReject and may be null otherwise. The caller
+/// finishes the sinks, and does not if this throws or was interrupted. Throws Error(kBadInput) for a table
+/// without a column that the model needs.
+ReleaseSummary release_table(const ReleaseModel& model, CsvReader& in, ByteSink& out, ByteSink* rejects,
+                             const ReleaseOptions& options = {});
+
+/// Rows in memory, as text.
+struct TextTable {
+  std::vector<std::string> names{};
+  std::vector<std::vector<std::string>> rows{};  ///< As many cells as names.
+};
+struct ReleasedRows {
+  TextTable table{};
+  /// Under UnknownRow::kReject the rows that are not in `table`, with two columns more: reject_line (a row
+  /// counts from 2, as in a file with a header) and reject_reason.
+  TextTable rejected{};
+  ReleaseSummary summary{};
+};
+/// The same for one or a few rows in memory.
+ReleasedRows release_rows(const ReleaseModel& model, const TextTable& rows,
+                          const ReleaseOptions& options = {});
+
+}  // namespace ppan

@@ -1,0 +1,73 @@
+"""ppan pick"""
+
+import csv
+import io
+import json
+import os
+import unittest
+
+from table_support import RunTest, ppan
+
+
+class Pick(RunTest):
+    def pick(self, *arguments, name="picked.ppan"):
+        target = self.path(name)
+        if os.path.exists(target):
+            os.remove(target)
+        text = self.succeed("pick", self.path("run"), *arguments, "-o", target)
+        return text, json.loads(self.succeed("show", target, "--json"))
+
+    def rows(self):
+        return list(csv.DictReader(io.StringIO(self.read("run", "curve.csv"))))
+
+    def test_a_point_by_number_is_that_model(self):
+        text, model = self.pick("--point", "2")
+        self.assertIn("point 2; distortion ", text)
+        original = json.loads(self.succeed("show", self.path("run", "point-02.ppan"), "--json"))
+        self.assertEqual(model, original)
+
+    def test_any_budget_between_the_ends_is_served(self):
+        most = max(float(row["distortion"]) for row in self.rows() if row["model"])
+        for share in (0.1, 0.5, 0.9):
+            with self.subTest(share=share):
+                _, model = self.pick("--budget", str(share * most))
+                self.assertLessEqual(model["origin"]["distortion"], share * most + 1e-9)
+                weights = [component["weight"] for component in model["model"]["components"]]
+                self.assertAlmostEqual(sum(weights), 1, places=9)
+        self.assertGreater(len(model["model"]["components"]), 0)
+
+    def test_a_mixture_releases(self):
+        unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
+        limit = float(unchanged["leakage"]) * 0.9
+        _, model = self.pick("--leakage", str(limit), name="mixed.ppan")
+        self.assertEqual(len(model["model"]["components"]), 2)
+        self.assertIn("mixture of ", model["origin"]["label"])
+        self.assertLessEqual(model["origin"]["leakage"]["nats"], limit + 1e-9)
+        self.succeed("release", self.path("mixed.ppan"), self.path("people.csv"), "-o", self.path("mixed.csv"), "--quiet")
+        self.assertEqual(self.read("mixed.csv").count("\n"), 801)
+
+    def test_no_distortion_is_the_unchanged_release_and_no_leakage_the_constant_one(self):
+        self.assertIn("unchanged", self.pick("--budget", "0")[0])
+        least = min(max(0, float(row["leakage"])) for row in self.rows() if row["model"])
+        self.assertIn("leakage ", self.pick("--leakage", str(least + 1e-9))[0])
+
+    def test_bits(self):
+        self.assertIn(" bits\n", self.pick("--leakage", "0.2", "--unit", "bits")[0])
+
+    def test_what_cannot_be_picked(self):
+        run, out = self.path("run"), self.path("none.ppan")
+        self.assertIn("exactly one of", self.refuse(2, "pick", run, "-o", out))
+        self.assertIn("exactly one of", self.refuse(2, "pick", run, "--point", "1", "--budget", "1", "-o", out))
+        self.assertIn("there is no point 99; the last one is 2", self.refuse(2, "pick", run, "--point", "99", "-o", out))
+        self.assertIn("there is no point 0", self.refuse(2, "pick", run, "--point", "0", "-o", out))
+        self.assertIn("--budget: -1", self.refuse(2, "pick", run, "--budget", "-1", "-o", out))
+        self.assertIn("no curve.csv", self.refuse(2, "pick", self.directory.name, "--point", "1", "-o", out))
+        self.assertFalse(os.path.exists(out))
+        self.write("mine.ppan", "mine")
+        self.assertIn("exists", self.refuse(2, "pick", run, "--point", "1", "-o", self.path("mine.ppan")))
+        self.assertEqual(ppan("pick", run, "--point", "1", "-o", "/dev/full").returncode, 2)
+        self.refuse(4, "pick", run, "--point", "1", "-o", self.path("absent", "m.ppan"))
+
+
+if __name__ == "__main__":
+    unittest.main()

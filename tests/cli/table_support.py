@@ -1,0 +1,86 @@
+"""A table of people, and a short run of `ppan curve` on it, made once for each test file."""
+
+import csv
+import os
+import random
+import tempfile
+
+from support import CommandTest, ppan
+
+COLUMNS = ["id", "age", "job", "pay", "hours", "town", "ill", "note"]
+
+
+def people(count, seed=5):
+    """Rows whose illness shows in age, job and pay; some pay is missing."""
+    source = random.Random(seed)
+    rows = []
+    for number in range(count):
+        ill = source.random() < 0.4
+        rows.append({
+            "id": f"p{number:05}",
+            "age": min(90, max(18, round(source.gauss(55 if ill else 38, 10)))),
+            "job": source.choice(["clerk", "driver", "driver", "driver, bus"] if ill else ["clerk", "nurse", "nurse"]),
+            "pay": "" if source.random() < 0.03 else f"{source.gauss(2200 if ill else 2900, 500):.2f}",
+            "hours": source.choice([20, 30, 38, 40]),
+            "town": source.choice(["north", "south", "east"]),
+            "ill": "yes" if ill else "no",
+            "note": f"x{number % 7}",
+        })
+    return rows
+
+
+def write_csv(path, rows, columns=None):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, columns or COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class TableTest(CommandTest):
+    """A directory with people.csv (800 rows) and job.toml."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        write_csv(cls.path("people.csv"), people(800))
+        result = ppan("init", cls.path("people.csv"), "--sensitive", "ill", "--useful", "age,job,pay,hours", "--keep", "id",
+                      "-o", cls.path("job.toml"))
+        assert result.returncode == 0, result.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    @classmethod
+    def path(cls, *names):
+        return os.path.join(cls.directory.name, *names)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", newline="") as file:
+            file.write(text)
+        return self.path(name)
+
+    def read(self, *names):
+        with open(self.path(*names), newline="") as file:
+            return file.read()
+
+    def assert_no_leftovers(self, directory=None):
+        names = os.listdir(directory or self.directory.name)
+        self.assertEqual([name for name in names if ".tmp" in name], [])
+
+
+class RunTest(TableTest):
+    """The same with a short run."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.curve = ppan("curve", cls.path("job.toml"), "--out", cls.path("run"), "--points", "2", "--epochs", "2")
+        assert cls.curve.returncode == 0, cls.curve.stderr
+        cls.model = cls.path("run", "point-01.ppan")
