@@ -14,13 +14,18 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
+#include "ppan/model_audit.h"
 #include "ppan/output.h"
 #include "ppan/read/csv.h"
+#include "ppan/release/release_model.h"
 
 namespace ppan::cli {
 namespace {
 
 struct AuditCommand {
+  std::string model;
+  std::string data;
+  bool save = false;
   std::string original;
   std::string released;
   std::vector<std::string> sensitive;
@@ -47,10 +52,8 @@ const AuditColumn& column_of(const AuditTable& table, const std::string& name, c
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", path, unknown_name("column", name, table.names())));
 }
 
-AuditInput input_of(const AuditCommand& command) {
-  if (command.original == "-" && command.released == "-") {
-    throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
-  }
+// Each column has one role.
+void refuse_repeated(const AuditCommand& command) {
   std::set<std::string> roles;
   for (const auto* names : {&command.sensitive, &command.side}) {
     for (const std::string& name : *names) {
@@ -60,6 +63,34 @@ AuditInput input_of(const AuditCommand& command) {
       }
     }
   }
+}
+
+// The columns of the original that the command names, or that it scans.
+void take_columns(const AuditCommand& command, const AuditTable& original, const std::string& path,
+                  AuditInput& input) {
+  const auto take = [&](const std::vector<std::string>& names, std::vector<AuditColumn>& to) {
+    for (const std::string& name : names) to.push_back(column_of(original, name, path));
+  };
+  take(command.sensitive, input.sensitive);
+  take(command.side, input.side);
+  take(command.groups, input.groups);
+  if (!command.scan) return;
+  const auto named = [](const std::vector<AuditColumn>& columns, const std::string& name) {
+    return AuditTable{columns}.find(name) != nullptr;
+  };
+  for (const AuditColumn& column : original.columns) {
+    if (!input.released.find(column.name) && !named(input.sensitive, column.name) &&
+        !named(input.side, column.name)) {
+      input.undeclared.push_back(column);
+    }
+  }
+}
+
+AuditInput input_of(const AuditCommand& command) {
+  if (command.original == "-" && command.released == "-") {
+    throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
+  }
+  refuse_repeated(command);
   const AuditTable original = read_table_of(command.original);
   AuditInput input;
   input.released = read_table_of(command.released);
@@ -69,27 +100,42 @@ AuditInput input_of(const AuditCommand& command) {
                             input.released.rows()),
                 "The audit compares row by row: give tables of the same records in the same order.");
   }
-  const auto take = [&](const std::vector<std::string>& names, std::vector<AuditColumn>& to) {
-    for (const std::string& name : names) to.push_back(column_of(original, name, command.original));
-  };
-  take(command.sensitive, input.sensitive);
-  take(command.side, input.side);
-  take(command.groups, input.groups);
-  if (command.scan) {
-    const auto named = [](const std::vector<AuditColumn>& columns, const std::string& name) {
-      return AuditTable{columns}.find(name) != nullptr;
-    };
-    for (const AuditColumn& column : original.columns) {
-      if (!input.released.find(column.name) && !named(input.sensitive, column.name) &&
-          !named(input.side, column.name)) {
-        input.undeclared.push_back(column);
-      }
-    }
-  }
+  take_columns(command, original, command.original, input);
   return input;
 }
 
+// A model releases the rows itself. What the job called sensitive and side is taken unless said otherwise.
+AuditInput input_of(AuditCommand command, const ReleaseModel& model, const ModelAuditData& data) {
+  const Schema& schema = model.table.schema();
+  if (command.sensitive.empty()) command.sensitive = schema.hidden_columns();
+  if (command.side.empty()) command.side = schema.side;
+  refuse_repeated(command);
+  AuditInput input;
+  input.released = data.release(0);
+  take_columns(command, data.original(), command.data, input);
+  input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
+  input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
+  return input;
+}
+
+void check_sources(const AuditCommand& command) {
+  const bool tables = !command.original.empty() || !command.released.empty();
+  if (!command.model.empty() && (tables || command.data.empty())) {
+    throw Error(ErrorCode::kUsage, "a model is audited on rows of its own input",
+                "ppan audit MODEL --data TABLE");
+  }
+  if (command.model.empty() && (!command.data.empty() || command.save)) {
+    throw Error(ErrorCode::kUsage, "--data and --save go with a model", "ppan audit MODEL --data TABLE");
+  }
+  if (command.model.empty() &&
+      (command.original.empty() || command.released.empty() || command.sensitive.empty())) {
+    throw Error(ErrorCode::kUsage, "give --original, --released and --sensitive, or a model and --data",
+                "'ppan audit --help' shows examples");
+  }
+}
+
 int run_audit(const AuditCommand& command) {
+  check_sources(command);
   AuditOptions options{.quick = command.quick, .threads = command.threads, .seed = command.seed};
   options.target.bins = command.bins;
   options.features.row_position = !command.ignore_order;
@@ -98,7 +144,17 @@ int run_audit(const AuditCommand& command) {
         command.unit == InformationUnit::kBits ? *command.limit * std::numbers::ln2 : *command.limit;
   }
   require_none(options.check(), "this audit cannot be made:");
-  const AuditReport report = audit(input_of(command), options);
+  std::optional<ReleaseModel> model;
+  std::optional<ModelAuditData> data;
+  if (!command.model.empty()) {
+    model = load_model(command.model);
+    data.emplace(*model, command.data, command.seed);
+  }
+  const AuditReport report = audit(data ? input_of(command, *model, *data) : input_of(command), options);
+  if (command.save) {
+    model->audit = findings_of(report, data->fingerprint());
+    save_model(command.model, *model);
+  }
   if (command.json == "-") {
     write_stdout(to_json(report));
   } else {
@@ -118,28 +174,42 @@ void add_audit_command(CommandLine& line) {
   CLI::App* command =
       line.app.add_subcommand("audit", "Measure how much a release gives away, with fresh attackers");
   command->footer(
+      "A model is audited on rows that it was not trained on; it releases them itself, several times. So are "
+      "two\n"
+      "tables: any release, whoever made it.\n"
       "Rows of the two tables must be about the same records, in the same order, and no mechanism may have "
       "been\n"
       "trained on them. The upper end of every 95 % interval is held against --limit; exit status 6 says it "
       "was\n"
       "exceeded, or that more rows are needed to tell.\n"
       "Examples:\n"
+      "  ppan audit model.ppan --data holdout.csv --save\n"
       "  ppan audit --original holdout.csv --released released.csv --sensitive marital\n"
       "  ppan audit --original holdout.csv --released released.csv --sensitive marital --limit 0.05 --unit "
       "bits\n"
       "  ppan audit --original holdout.csv --released released.csv --sensitive age --side region --scan "
       "--json a.json");
+  command->add_option("model", options->model, "Model file to audit, with --data")
+      ->type_name("MODEL")
+      ->default_str("");
+  command
+      ->add_option("--data", options->data,
+                   "Table (CSV) the model was not trained on, sensitive columns and all")
+      ->type_name("FILE")
+      ->default_str("");
+  command->add_flag("--save", options->save, "Keep what was found in the model file");
   command->add_option("--original", options->original, "Table (CSV) with the sensitive columns")
       ->type_name("FILE")
-      ->required();
+      ->default_str("");
   command->add_option("--released", options->released, "Table (CSV) that was or will be released, row by row")
       ->type_name("FILE")
-      ->required();
+      ->default_str("");
   command
-      ->add_option("--sensitive", options->sensitive,
-                   "Column of the original to protect; several are also attacked jointly")
+      ->add_option(
+          "--sensitive", options->sensitive,
+          "Column of the original to protect; several are also attacked jointly; of a model: as in its job")
       ->type_name("COLUMN")
-      ->required();
+      ->default_str("");
   command->add_option("--side", options->side, "Column of the original that attackers know anyway")
       ->type_name("COLUMN");
   command

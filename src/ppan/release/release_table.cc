@@ -15,6 +15,7 @@
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
 #include "ppan/core/suggest.h"
+#include "ppan/nn/dense.h"
 
 namespace ppan {
 namespace {
@@ -113,6 +114,7 @@ class Stream {
 
   ReleaseSummary run() {
     const int threads = thread_count(options_->threads);
+    set_blas_threads(1);  // chunks are released side by side instead
     parallel_for(threads, threads, [this](std::int64_t) { work(); });
     if (failure_) std::rethrow_exception(failure_);
     summary_.interrupted = interrupted_;

@@ -1,0 +1,95 @@
+#include "ppan/model_audit.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "ppan/audit/density_bound.h"
+#include "ppan/core/random.h"
+#include "ppan/encode/encoder.h"
+#include "ppan/release/release_table.h"
+
+namespace ppan::cli {
+namespace {
+
+class TextSink final : public ByteSink {
+ public:
+  void write(std::string_view bytes) override { text.append(bytes); }
+  void finish() override {}
+  std::string text;
+};
+
+// Rows that are set aside in a release would leave the two tables unequal.
+UnknownRow policy_of(const ReleaseModel& model) {
+  return model.unknown == UnknownRow::kNearest ? UnknownRow::kNearest : UnknownRow::kFail;
+}
+
+}  // namespace
+
+ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed)
+    : model_(&model), seed_(seed) {
+  const auto source = open_source(path);
+  name_ = source->name();
+  std::string block(std::size_t{1} << 16U, '\0');
+  while (const std::size_t got = source->read(block.data(), block.size())) bytes_.append(block, 0, got);
+  fingerprint_ = sha256(bytes_);
+  CsvReader reader(memory_source(bytes_, name_), csv_options(model.format));
+  original_ = table_of_csv(reader);
+}
+
+AuditTable ModelAuditData::release(std::int64_t number) const {
+  CsvOptions options = csv_options(model_->format);
+  options.chunk_rows = kReleaseRows;
+  CsvReader in(memory_source(bytes_, name_), options);
+  TextSink out;
+  ReleaseOptions release_options;
+  release_options.unknown = policy_of(*model_);
+  release_options.insecure_seed =
+      SeededRandom(seed_).fork("audit-release", static_cast<std::uint64_t>(number)).next();
+  release_table(*model_, in, out, nullptr, release_options);
+  options.delimiter = in.delimiter();
+  CsvReader released(memory_source(std::move(out.text), "the release"), options);
+  AuditTable table = table_of_csv(released);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) table.columns[i].name = model_->order[i];
+  return table;
+}
+
+std::vector<Estimate> ModelAuditData::upper_bounds(const AttackTarget& target) const {
+  const TableModel& table = model_->table;
+  if (table.components().size() != 1 || !table.schema().keep.empty()) return {};
+  const TableComponent& component = table.components().front();
+  if (component.kind != ComponentKind::kTrained) return {};
+  CsvOptions options = csv_options(model_->format);
+  options.chunk_rows = std::max<std::int64_t>(1, original_.rows());
+  CsvReader in(memory_source(bytes_, name_), options);
+  std::vector<std::string> names;
+  for (const std::int32_t column : table.observed())
+    names.push_back(table.encoding().columns[static_cast<std::size_t>(column)].name);
+  const auto bound = bind_columns(table.encoding(), names, in);
+  CsvChunk chunk;
+  in.next(chunk);
+  EncodedRows rows;
+  Encoder(table.encoding(), options.decimal).encode(chunk, bound, UnknownRow::kNearest, rows);
+  if (rows.rows != static_cast<std::int64_t>(target.code.size())) return {};
+  const auto observed = cast<double>(
+      observed_attribute(rows, table.encoding(), table.observed_layout(), component.mechanism.kind));
+  const auto mechanism = make_mechanism<double>(component.mechanism, observed);
+  mechanism->parameters() = component.parameters.cast<double>();
+  return mechanism_upper_bounds(*mechanism, observed, target.code, target.levels, !target.continuous);
+}
+
+ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint) {
+  ModelAudit out;
+  out.rows = report.rows;
+  out.quick = report.quick;
+  out.data_sha256 = fingerprint;
+  for (const AttributeAudit& attribute : report.attributes) {
+    out.attributes.push_back({.name = attribute.name,
+                              .leakage = attribute.leakage,
+                              .accuracy = attribute.accuracy.value,
+                              .prior_accuracy = attribute.prior_accuracy});
+  }
+  return out;
+}
+
+}  // namespace ppan::cli

@@ -1,0 +1,54 @@
+"""ppan audit of a model"""
+
+import json
+import shutil
+import unittest
+
+from table_support import RunTest, people, ppan, write_csv
+
+
+class ModelAudit(RunTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = write_csv(cls.path("holdout.csv"), people(900, seed=41))
+
+    def audit(self, model, *arguments):
+        return json.loads(self.succeed("audit", model, "--data", self.data, "--quick", "--json", "-", *arguments))
+
+    def test_the_model_releases_the_rows_itself(self):
+        report = self.audit(self.model)
+        self.assertEqual(report["rows"], 900)
+        self.assertEqual([attribute["name"] for attribute in report["attributes"]], ["ill"])
+        self.assertEqual(report, self.audit(self.model))  # an audit can be repeated
+
+    def test_a_table_left_as_it_is_gives_the_condition_away_and_a_constant_one_does_not(self):
+        open_book = self.audit(self.path("run", "unchanged.ppan"))["attributes"][0]["leakage"]
+        closed = self.audit(self.path("run", "constant.ppan"))["attributes"][0]["leakage"]
+        self.assertGreater(open_book["nats"], 0.2)
+        self.assertLess(closed["nats"], 0.05)
+
+    def test_a_limit_is_a_gate(self):
+        result = ppan("audit", self.path("run", "unchanged.ppan"), "--data", self.data, "--quick", "--limit", "0.05")
+        self.assertEqual(result.returncode, 6, result.stderr)
+
+    def test_findings_are_kept_in_the_model(self):
+        model = shutil.copy(self.model, self.path("audited.ppan"))
+        self.audit(model, "--save")
+        text = self.succeed("show", model)
+        self.assertNotIn("UNAUDITED", text)
+        self.assertIn("audit      900 rows, quick\n", text)
+        kept = json.loads(self.succeed("show", model, "--json"))
+        self.assertEqual((kept["audited"], kept["audit"]["attributes"][0]["name"]), (True, "ill"))
+        self.succeed("release", model, self.path("people.csv"), "-o", self.path("audited.csv"), "--quiet")
+
+    def test_what_does_not_go_together(self):
+        self.assertIn("--data", self.refuse(2, "audit", self.model))
+        self.assertIn("--data", self.refuse(2, "audit", self.model, "--data", self.data, "--original", self.data))
+        self.assertIn("go with a model", self.refuse(2, "audit", "--data", self.data))
+        self.assertIn("unknown column 'il'", self.refuse(3, "audit", self.model, "--data", self.data, "--sensitive", "il"))
+        self.refuse(3, "audit", self.data, "--data", self.data)
+
+
+if __name__ == "__main__":
+    unittest.main()
