@@ -123,7 +123,7 @@ void improve(std::string_view name, ExperimentSettings& s) {
       train.game.mechanism.kind = MechanismKind::kNoisyCode;
       train.game.mechanism.hidden = {};
       train.game.mechanism.code = 1;
-      train.game.mechanism.code_radius = 10;
+      train.game.mechanism.code_radius = 30;
     }
     train.game.budget.weight = name == "rate-distortion" ? 20 : 10;
   }
