@@ -18,7 +18,7 @@ namespace ppan {
 namespace {
 
 constexpr std::int64_t kChunkRows = 4096;
-constexpr double kSpread = 1.5;      // exponent of the spacing of budgets: denser where little is given up
+constexpr double kSpread = 2;        // exponent of the spacing of budgets: denser where little is given up
 constexpr double kMostShare = 0.95;  // last budget, as a share of what the constant release costs
 constexpr double kOverfitNats = 0.05;
 constexpr double kMissedBudget = 0.1;  // share of the budget

@@ -4,7 +4,7 @@
 // it never saw by attackers it never met, beside the references that any reader wants to see, and completed
 // to its convex hull.
 //
-//     table ──► encode ──► split ──► start (an autoencoder that hides nothing)
+//     table ──► encode ──► split ──► start (a mechanism that hides nothing)
 //           ──► a training for each budget ──► measure ──► references ──► hull
 
 #include <cstdint>
@@ -80,9 +80,9 @@ struct TableCurveResult {
   Encoding encoding{};
   TableSplit split{};
   std::int64_t rows = 0;
-  MechanismKind mechanism = MechanismKind::kNoisyCode;  ///< The family that was used.
-  double most_distortion = 0;                           ///< Of the constant release, on the training rows.
-  std::vector<TablePoint> points{};                     ///< Finished ones, by number.
+  MechanismKind mechanism = MechanismKind::kNoiseInput;  ///< The family that was used.
+  double most_distortion = 0;                            ///< Of the constant release, on the training rows.
+  std::vector<TablePoint> points{};                      ///< Finished ones, by number.
   int planned = 0;
   bool interrupted = false;
   std::optional<MeasuredRelease> unchanged{};  ///< Absent when not every useful column is observed.

@@ -15,7 +15,17 @@ constexpr Index kSteps = 4000;       // mechanism updates of one point, when epo
 constexpr int kLeastEpochs = 20;     // however large the table is
 constexpr int kMostEpochs = 300;     // however small it is
 constexpr double kStartShare = 0.4;  // epochs of the common start, as a share of a point's
-constexpr double kIdentityLogit = 5;
+constexpr Index kLeastUnits = 8;
+constexpr Index kRowsPerUnit = 40;
+constexpr Index kLeastBatches = 8;
+// Leakage falls by a few nats for each unit of distortion at first, and the multiplier must get there soon.
+constexpr double kDualWeight = 30;
+constexpr double kDualRate = 0.2;
+constexpr double kPenaltyWeight = 100;
+constexpr float kCopyLogit = 8;  // of the level that is copied, against 0 of the others
+// A logit of a table moves by about one rate each time its cell comes up, which is far less often than the
+// weights of a network are moved.
+constexpr double kTableRate = 10;
 
 std::vector<std::int32_t> indices(const Encoding& encoding, const std::vector<std::string>& names) {
   return encoding.indices_of(names);
@@ -28,7 +38,7 @@ MechanismKind choose_kind(const Encoding& encoding, const std::vector<std::int32
   const bool finite = cells && *cells >= 2 && *cells <= kMostCells;
   switch (family) {
     case MechanismFamily::kAuto:
-      return finite ? MechanismKind::kFinite : MechanismKind::kNoisyCode;
+      return finite ? MechanismKind::kFinite : MechanismKind::kNoiseInput;
     case MechanismFamily::kNoiseInput:
       return MechanismKind::kNoiseInput;
     case MechanismFamily::kNoisyCode:
@@ -68,22 +78,68 @@ MechanismOptions mechanism_options(const TableGame& game, const TableTrainingOpt
   return out;
 }
 
+// No fewer than a few mini-batches in an epoch, however small the table.
+Index batch_for(Index rows, Index batch) {
+  return std::clamp<Index>(rows / kLeastBatches, std::min<Index>(batch, 32), batch);
+}
+
 TrainOptions train_options(const TableGame& game, const MechanismOptions& mechanism,
                            const TableTrainingOptions& options, std::uint64_t seed) {
   TrainOptions out;
   out.game.mechanism = mechanism;
-  out.game.adversary = {.hidden = options.hidden, .skip = true, .standardise = true};
+  // An adversary with more units than that learns the rows of a small table by heart, and the mechanism
+  // spends its budget on what no other attacker could know.
+  std::vector<Index> units = options.hidden;
+  for (Index& u : units) u = std::min(u, std::max(kLeastUnits, game.records.rows() / kRowsPerUnit));
+  out.game.adversary = {.hidden = std::move(units), .skip = true, .standardise = true};
   if (game.kind == MechanismKind::kFinite) {
     out.game.distortion = DistortionKind::kError;  // replaced; this one may stand beside a finite mechanism
     out.game.adversary = {};                       // an |X| x |Z| matrix says all there is
   }
-  out.epochs = options.epochs.value_or(epochs_for(game.records.rows(), options.batch));
-  out.batch = options.batch;
+  out.epochs =
+      options.epochs.value_or(epochs_for(game.records.rows(), batch_for(game.records.rows(), options.batch)));
+  out.batch = batch_for(game.records.rows(), options.batch);
   out.adversary_steps = options.adversary_steps;
-  out.mechanism_rate = {.rate = options.rate, .decay_from = 0.4, .final_fraction = 0.01};
-  out.adversary_rate = {.rate = options.rate, .decay_from = 0.5, .final_fraction = 0.05};
+  const bool table = game.kind == MechanismKind::kFinite && game.records.observed.finite();
+  const double rate = table ? kTableRate * options.rate : options.rate;
+  out.mechanism_rate = {.rate = rate, .decay_from = 0.4, .final_fraction = 0.01};
+  out.adversary_rate = {.rate = rate, .decay_from = 0.5, .final_fraction = 0.05};
   out.seed = seed;
   return out;
+}
+
+// Makes the direct path of a noise-input mechanism copy the columns that are both observed and released; the
+// layers beside it begin at 0. Returns whether that is every released column.
+bool start_as_copy(const TableGame& game, const MechanismOptions& options, std::uint64_t seed,
+                   Vector<float>& parameters) {
+  const auto mechanism = make_mechanism(options, game.records.observed);
+  SeededRandom random(seed);
+  mechanism->initialise(random);
+  parameters = mechanism->parameters();
+  // As in Mlp: ..., biases of the last layer, weights of the direct path (a row per input, column-major).
+  const Index inputs = game.observed.width + options.noise_inputs;
+  const Index outputs = options.released;
+  Eigen::Map<Matrix<float>> path(parameters.data() + parameters.size() - inputs * outputs, inputs, outputs);
+  Eigen::Map<Vector<float>> bias(parameters.data() + parameters.size() - inputs * outputs - outputs, outputs);
+  path.setZero();
+  bool every = true;
+  for (const Block& to : game.released.blocks) {
+    const auto from = std::find_if(game.observed.blocks.begin(), game.observed.blocks.end(),
+                                   [&](const Block& block) { return block.column == to.column; });
+    if (from == game.observed.blocks.end()) {
+      every = false;
+      continue;
+    }
+    if (to.kind == BlockKind::kCategory) {
+      for (Index l = 0; l < to.width; ++l) path(from->first + l, to.first + l) = kCopyLogit;
+      continue;
+    }
+    path(from->first, to.first) = 1;
+    if (to.kind == BlockKind::kNumber) continue;
+    path(from->first + 1, to.first + 1) = 2 * kCopyLogit;
+    bias[to.first + 1] = -kCopyLogit;
+  }
+  return every;
 }
 
 double entropy(const Attribute<float>& x) {
@@ -144,7 +200,8 @@ TableGame make_game(const EncodedRows& rows, const Schema& schema, const Encodin
   const auto released = indices(encoding, schema.useful);
   game.kind = choose_kind(encoding, released, options.family);
   game.released = make_layout(encoding, released);
-  game.records.observed = observed_attribute(rows, encoding, make_layout(encoding, observed), game.kind);
+  game.observed = make_layout(encoding, observed);
+  game.records.observed = observed_attribute(rows, encoding, game.observed, game.kind);
   if (game.kind == MechanismKind::kFinite) {
     game.cells = joint_levels(encoding, released).value();
     game.cell_distortion = cell_distortion<float>(encoding, released);
@@ -167,19 +224,22 @@ TableStart train_start(const TableGame& game, const TableTrainingOptions& option
     if (!w.finite() || w.levels != game.cells || w.code != game.records.useful.code) return start;
     // What is observed is what is released: begin with releasing it, also for cells that training never saw.
     start.parameters.setZero(game.cells * game.cells);
-    for (Index cell = 0; cell < game.cells; ++cell)
-      start.parameters[cell * game.cells + cell] = static_cast<float>(kIdentityLogit);
+    for (Index cell = 0; cell < game.cells; ++cell) start.parameters[cell * game.cells + cell] = kCopyLogit;
     return start;
   }
+  if (game.kind == MechanismKind::kNoiseInput && start_as_copy(game, start.mechanism, seed, start.parameters))
+    return start;
   TrainOptions train_with = train_options(game, start.mechanism, options, seed);
   train_with.epochs = std::max(1, static_cast<int>(std::lround(train_with.epochs * kStartShare)));
   train_with.warm_up = train_with.epochs;
   train_with.adversary_steps = 1;
   train_with.game.adversary = {};  // not felt
   train_with.game.budget = {.form = BudgetForm::kWeighted, .weight = 1};
-  auto trained = train<float>(
-      game.records, train_with, observers,
-      {std::make_unique<TableDistortion<float>>(game.released, CategoryCost::kCrossEntropy), {}, {}});
+  auto trained =
+      train<float>(game.records, train_with, observers,
+                   {std::make_unique<TableDistortion<float>>(game.released, CategoryCost::kCrossEntropy),
+                    start.parameters,
+                    {}});
   start.parameters = trained.mechanism->parameters();
   return start;
 }
@@ -192,8 +252,8 @@ TrainedMechanism train_point(const TableGame& game, const TableStart& start, dou
   // own.
   train_with.game.budget = {.form = options.budget_form,
                             .limit = budget,
-                            .weight = options.budget_form == BudgetForm::kDual ? 10.0 : 100.0,
-                            .dual_rate = 0.03};
+                            .weight = options.budget_form == BudgetForm::kDual ? kDualWeight : kPenaltyWeight,
+                            .dual_rate = kDualRate};
   std::unique_ptr<Distortion<float>> distortion;
   if (game.kind == MechanismKind::kFinite) {
     distortion = std::make_unique<CellDistortion<float>>(game.cell_distortion);

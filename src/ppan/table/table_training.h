@@ -1,7 +1,7 @@
 #pragma once
 
-// Training of one mechanism for a table. All points of a curve start from the same autoencoder, which hides
-// nothing and has learned how to present every column; each then gives up what its budget allows.
+// Training of one mechanism for a table. All points of a curve start from the same mechanism, which hides
+// nothing and presents every column as it is; each then gives up what its budget allows.
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,7 @@
 namespace ppan {
 
 struct TableTrainingOptions {
-  MechanismFamily family = MechanismFamily::kAuto;  ///< Auto: finite where it can be, otherwise noisy-code.
+  MechanismFamily family = MechanismFamily::kAuto;  ///< Auto: finite where it can be, otherwise noise-input.
   std::vector<Index> hidden{64, 64};                ///< Of encoder, decoder and adversary.
   std::optional<Index> code_size{};  ///< Absent: by the width of the released columns, 4 to 24.
   double code_radius = 12;           ///< R. Above 0.
@@ -42,8 +42,9 @@ inline constexpr std::int32_t kMostCells = 1024;
 
 /// The rows of a table as the game is played on them.
 struct TableGame {
-  MechanismKind kind = MechanismKind::kNoisyCode;
+  MechanismKind kind = MechanismKind::kNoiseInput;
   Records<float> records{};
+  Layout observed{};
   Layout released{};
   Index cells = 0;                  ///< Finite only: size of the joint alphabet of the released columns.
   Matrix<float> cell_distortion{};  ///< Finite only: d(y, z).
@@ -53,8 +54,9 @@ struct TableGame {
 TableGame make_game(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
                     const TableTrainingOptions& options);
 
-/// Parameters that every point starts from: an autoencoder of the released columns that no adversary has
-/// troubled. Empty for a finite mechanism, which starts at random.
+/// Parameters that every point starts from: a mechanism that hides nothing. Noise-input mechanisms (and
+/// finite ones that look at what they release) begin with copying through their direct path, noisy codes as
+/// an autoencoder trained for usefulness alone. Empty parameters: at random.
 struct TableStart {
   MechanismOptions mechanism{};
   Vector<float> parameters{};

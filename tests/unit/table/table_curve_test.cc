@@ -1,0 +1,205 @@
+#include "ppan/table/table_curve.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "unit/table/tables.h"
+
+namespace ppan {
+namespace {
+
+using testing::mixed_csv;
+using testing::mixed_schema;
+using testing::table_of;
+
+TableCurveOptions small(std::vector<double> budgets) {
+  TableCurveOptions options;
+  options.budgets = std::move(budgets);
+  options.training.hidden = {16};
+  options.training.epochs = 40;
+  options.training.batch = 100;
+  options.leakage = {.epochs = 10, .trees = 60};
+  options.threads = 2;
+  return options;
+}
+
+TableCurveResult curve_of(const std::string& csv, const Schema& schema, const TableCurveOptions& options,
+                          const TableCurveHooks& hooks = {}) {
+  return table_curve(table_of(csv, schema), schema, {}, options, hooks);
+}
+
+TEST(TableCurve, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
+  const TableCurveResult result = curve_of(mixed_csv(3000, 0.1, 5), mixed_schema(), small({0.05, 0.25, 0.5}));
+  ASSERT_EQ(result.points.size(), 3U);
+  EXPECT_EQ(result.mechanism, MechanismKind::kNoiseInput);
+  ASSERT_TRUE(result.unchanged && result.constant);
+  EXPECT_GT(result.unchanged->leakage.joint.nats, 0.4);
+  EXPECT_EQ(result.constant->leakage.joint.nats, 0);
+  // Hiding the colour and the size, and leaving the shape, is far cheaper than dropping whole rows.
+  const TablePoint& middle = result.points[1];
+  const double share = 1 - middle.measured.change.distortion / result.constant->change.distortion;
+  EXPECT_LT(middle.measured.leakage.joint.nats, 0.8 * share * result.unchanged->leakage.joint.nats);
+  EXPECT_LT(result.points[2].measured.leakage.joint.nats, 0.03);
+  for (const TablePoint& point : result.points) {
+    EXPECT_LT(point.measured.change.distortion, point.budget * 1.15 + 0.02);
+    EXPECT_EQ(point.measured.change.columns.size(), 3U);
+    EXPECT_TRUE(point.model.has_value());
+  }
+  // References at the same distortion, and the hull below all points.
+  int noise = 0;
+  for (const MeasuredRelease& reference : result.references) {
+    if (reference.series != "reference/noise") continue;
+    EXPECT_NEAR(reference.change.distortion, *reference.budget, 0.03);
+    ++noise;
+  }
+  EXPECT_EQ(noise, 3);
+  const auto points = result.hull_points();
+  const auto hull = lower_hull(points);
+  EXPECT_EQ(result.hull.size(), hull.size());
+  for (const HullPoint& p : points) EXPECT_LE(*hull_leakage(points, hull, p.distortion), p.leakage + 1e-12);
+}
+
+TEST(TableCurve, ServesAnyBudgetByAMixture) {
+  const TableCurveResult result = curve_of(mixed_csv(2000, 0.1, 5), mixed_schema(), small({0.3}));
+  const auto points = result.hull_points();
+  const auto hull = lower_hull(points);
+  const double wanted = 0.4 * points[1].distortion;
+  const auto mixture = at_most_distortion(points, hull, wanted);
+  ASSERT_TRUE(mixture && mixture->second_weight > 0);
+  const TableModel model = result.model_of(*mixture);
+  EXPECT_EQ(model.components().size(), 2U);
+  // Rows of the same law that nothing was fitted on.
+  const Table fresh = table_of(mixed_csv(4000, 0.1, 77), mixed_schema());
+  EncodedRows rows;
+  const std::vector<std::int32_t> every{0, 1, 2, 3};
+  Encoder(result.encoding).encode(fresh, every, UnknownRow::kNearest, rows);
+  TableReleaser releaser(model);
+  SeededRandom random(5);
+  EncodedRows out;
+  releaser.release(rows, random, out);
+  // 4,000 rows, cost of a row of standard deviation below 0.5 here: 5 standard deviations are 0.04.
+  EXPECT_NEAR(measure_change(rows, out, result.encoding).distortion, wanted, 0.04);
+}
+
+TEST(TableCurve, FindsNothingWhereThereIsNothing) {
+  const TableCurveResult result = curve_of(mixed_csv(2000, 1.0, 5), mixed_schema(), small({0.1}));
+  // 800 held-out rows; see table_measure_test.cc for the false alarms.
+  EXPECT_LT(result.unchanged->leakage.joint.nats, 0.03);
+  EXPECT_LT(result.points[0].measured.leakage.joint.nats, 0.03);
+}
+
+TEST(TableCurve, HidesAColumnThatIsTheSecretItself) {
+  const TableCurveResult result = curve_of(mixed_csv(2000, 0.0, 5), mixed_schema(), small({0.02, 0.6}));
+  EXPECT_GT(result.points[0].measured.leakage.joint.nats, 0.3);
+  EXPECT_LT(result.points[1].measured.leakage.joint.nats, 0.05);
+  EXPECT_LT(result.points[1].measured.change.columns[1].changed, 0.7);  // shapes need not suffer as much
+}
+
+TEST(TableCurve, UsesTheFiniteFormForASmallAlphabet) {
+  Schema schema = mixed_schema();
+  schema.useful = {"colour", "shape"};
+  TableCurveOptions options = small({0.2});
+  options.references = false;
+  const TableCurveResult result = curve_of(mixed_csv(2000, 0.1, 5), schema, options);
+  EXPECT_EQ(result.mechanism, MechanismKind::kFinite);
+  EXPECT_NEAR(result.points[0].measured.change.distortion, 0.2, 0.04);
+  const double share = 1 - result.points[0].measured.change.distortion / result.constant->change.distortion;
+  EXPECT_LT(result.points[0].measured.leakage.joint.nats, 0.8 * share * result.unchanged->leakage.joint.nats);
+
+  options.training.family = MechanismFamily::kNoisyCode;
+  EXPECT_EQ(curve_of(mixed_csv(500, 0.1, 5), schema, options).mechanism, MechanismKind::kNoisyCode);
+  options.training.family = MechanismFamily::kFinite;
+  EXPECT_THROW(curve_of(mixed_csv(500, 0.1, 5), mixed_schema(), options), Error);
+}
+
+TEST(TableCurve, GivesTheSameBitsOnOneThreadAndOnThree) {
+  TableCurveOptions options = small({0.1, 0.3});
+  options.training.epochs = 5;
+  options.threads = 1;
+  const std::string csv = mixed_csv(600, 0.1, 5);
+  const TableCurveResult one = curve_of(csv, mixed_schema(), options);
+  options.threads = 3;
+  const TableCurveResult three = curve_of(csv, mixed_schema(), options);
+  ASSERT_EQ(one.points.size(), three.points.size());
+  for (std::size_t i = 0; i < one.points.size(); ++i) {
+    EXPECT_EQ(one.points[i].model->components()[0].parameters,
+              three.points[i].model->components()[0].parameters);
+    EXPECT_EQ(one.points[i].measured.leakage.joint.nats, three.points[i].measured.leakage.joint.nats);
+    EXPECT_EQ(one.points[i].measured.change.distortion, three.points[i].measured.change.distortion);
+  }
+  ASSERT_EQ(one.references.size(), three.references.size());
+  for (std::size_t i = 0; i < one.references.size(); ++i)
+    EXPECT_EQ(one.references[i].leakage.joint.nats, three.references[i].leakage.joint.nats);
+
+  options.seed = 2;
+  const TableCurveResult other = curve_of(csv, mixed_schema(), options);
+  EXPECT_NE(one.points[0].model->components()[0].parameters,
+            other.points[0].model->components()[0].parameters);
+}
+
+TEST(TableCurve, KeepsFinishedPointsWhenInterrupted) {
+  TableCurveOptions options = small({0.1, 0.2, 0.3});
+  options.training.epochs = 5;
+  options.threads = 1;
+  std::atomic<int> finished = 0;
+  TableCurveHooks hooks;
+  hooks.finished = [&](const TablePoint&) { ++finished; };
+  hooks.interrupted = [&] { return finished > 0; };
+  const TableCurveResult result = curve_of(mixed_csv(400, 0.1, 5), mixed_schema(), options, hooks);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.points.size(), 1U);
+  EXPECT_EQ(result.planned, 3);
+  EXPECT_FALSE(result.hull.empty());
+}
+
+TEST(TableCurve, TrainsOnWhatIsObservedEvenIfThatIsNotWhatIsReleased) {
+  Schema schema = mixed_schema();
+  schema.observed = {"colour", "size"};
+  TableCurveOptions options = small({0.3});
+  options.training.epochs = 5;
+  const TableCurveResult result = curve_of(mixed_csv(500, 0.1, 5), schema, options);
+  EXPECT_FALSE(result.unchanged);
+  ASSERT_EQ(result.points.size(), 1U);
+  EXPECT_EQ(result.points[0].measured.change.columns.size(), 3U);
+}
+
+TEST(Split, KeepsGroupsTogetherAndCoversEveryRow) {
+  std::string csv = "person,v\n";
+  for (int r = 0; r < 300; ++r) csv += fmt::format("p{},{}\n", r % 40, r);
+  Schema schema;
+  schema.columns = {{.name = "person", .type = ColumnType::kIdentifier},
+                    {.name = "v", .type = ColumnType::kInteger}};
+  schema.group = "person";
+  const Table table = table_of(csv, schema);
+  const TableSplit split = split_rows(table, schema, 0.2, 0.3, 4);
+  std::vector<int> part(40, -1);
+  std::size_t rows = 0;
+  int number = 0;
+  for (const auto* some : {&split.train, &split.validation, &split.test}) {
+    for (const std::int32_t row : *some) {
+      int& of_person = part[static_cast<std::size_t>(row % 40)];
+      EXPECT_TRUE(of_person == -1 || of_person == number);
+      of_person = number;
+    }
+    rows += some->size();
+    ++number;
+  }
+  EXPECT_EQ(rows, 300U);
+  EXPECT_NEAR(static_cast<double>(split.test.size()), 90, 8);
+  EXPECT_NEAR(static_cast<double>(split.validation.size()), 60, 8);
+}
+
+TEST(TableCurveOptions, ListEveryProblemAtOnce) {
+  TableCurveOptions options;
+  options.points = 0;
+  options.validation = 0.6;
+  options.test = 0;
+  options.training.code_radius = 0;
+  options.leakage.trees = 0;
+  EXPECT_EQ(options.check().size(), 5U);
+  EXPECT_TRUE(TableCurveOptions{}.check().empty());
+}
+
+}  // namespace
+}  // namespace ppan
