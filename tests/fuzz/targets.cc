@@ -18,6 +18,7 @@
 #include "ppan/read/profile.h"
 #include "ppan/read/settings.h"
 #include "ppan/release/model_file.h"
+#include "ppan/release/release_model.h"
 
 namespace ppan::fuzz {
 namespace {
@@ -176,6 +177,13 @@ void model(const std::uint8_t* data, std::size_t size) {
   }
   const ModelContainer again = parse_model(model_bytes(parsed), "fuzz");
   require(again.tensors == parsed.tensors && again.metadata == parsed.metadata, "a model reads back equal");
+  try {
+    const ModelContainer stored = to_container(from_container(parsed, "fuzz"));
+    require(to_container(from_container(stored, "fuzz")).metadata == stored.metadata,
+            "the model of a table reads back equal");
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput, "a bad model of a table is bad input");
+  }
 }
 
 }  // namespace ppan::fuzz

@@ -63,6 +63,10 @@ TEST(ReleaseModel, EverythingComesBackFromAFile) {
   std::filesystem::remove(path);
 }
 
+json& mechanism_of(ModelContainer& container) {
+  return container.metadata["model"]["components"][0]["mechanism"];
+}
+
 TEST(ReleaseModel, AnAlteredDescriptionIsRefused) {
   const People people;
   const ModelContainer good = to_container(people.random());
@@ -83,6 +87,19 @@ TEST(ReleaseModel, AnAlteredDescriptionIsRefused) {
       {"kind", [](ModelContainer& c) { c.metadata["origin"]["epochs"] = "three"; }},
       {"bound", [](ModelContainer& c) { c.metadata["origin"]["leakage"]["kind"] = "sure"; }},
       {"audit", [](ModelContainer& c) { c.metadata["audit"] = 5; }},
+      {"huge layer", [](ModelContainer& c) { mechanism_of(c)["hidden"] = {1000000000000}; }},
+      {"huge decoder", [](ModelContainer& c) { mechanism_of(c)["decoder"] = {1000000000000}; }},
+      {"huge code", [](ModelContainer& c) { mechanism_of(c)["code"] = 1000000000000; }},
+      {"huge release", [](ModelContainer& c) { mechanism_of(c)["released"] = 1000000000000; }},
+      {"negative layer", [](ModelContainer& c) { mechanism_of(c)["hidden"] = {-8}; }},
+      {"no code", [](ModelContainer& c) { mechanism_of(c)["code"] = 0; }},
+      {"unknown kind", [](ModelContainer& c) { mechanism_of(c)["kind"] = "magic"; }},
+      {"weights", [](ModelContainer& c) { c.metadata["model"]["components"][0]["weight"] = 0.5; }},
+      {"nothing", [](ModelContainer& c) { c.metadata["model"]["components"] = json::array(); }},
+      {"no such column",
+       [](ModelContainer& c) {
+         c.metadata["model"]["schema"]["useful"] = {"age", "job", "wage"};
+       }},
       {"tensor gone", [](ModelContainer& c) { c.tensors.clear(); }},
       {"tensor of another type",
        [](ModelContainer& c) { c.tensors.begin()->second.values = std::vector<double>{1}; }},
