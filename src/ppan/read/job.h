@@ -37,9 +37,9 @@ struct EncodeSettings {
 };
 struct MechanismSettings {
   MechanismFamily family = MechanismFamily::kAuto;
-  std::vector<std::int64_t> hidden{128, 128};
+  std::vector<std::int64_t> hidden{64, 64};
   std::optional<std::int64_t> code_size{};
-  double code_radius = 4;
+  double code_radius = 12;
   std::int64_t noise_inputs = 8;
 };
 struct PrivacySettings {
@@ -52,8 +52,8 @@ struct PrivacySettings {
 struct TrainSettings {
   std::optional<std::int64_t> epochs{};
   std::int64_t batch = 256;
-  std::int64_t adversary_steps = 5;
-  double learning_rate = 0.001;
+  std::int64_t adversary_steps = 3;
+  double learning_rate = 0.003;
   std::int64_t restarts = 1;
   std::int64_t seed = 1;
   std::optional<std::int64_t> threads{};

@@ -11,7 +11,7 @@
 namespace ppan {
 namespace {
 
-constexpr Index kSteps = 4000;       // mechanism updates of one point, when epochs are not given
+constexpr Index kSteps = 8000;       // mechanism updates of one point, when epochs are not given
 constexpr int kLeastEpochs = 20;     // however large the table is
 constexpr int kMostEpochs = 300;     // however small it is
 constexpr double kStartShare = 0.4;  // epochs of the common start, as a share of a point's

@@ -138,6 +138,19 @@ TEST(TableCurve, GivesTheSameBitsOnOneThreadAndOnThree) {
             other.points[0].model->components()[0].parameters);
 }
 
+TEST(TableCurve, ChoosesBetweenRestartsOnRowsThatItDoesNotReportOn) {
+  TableCurveOptions options = small({0.2});
+  options.training.epochs = 5;
+  options.training.restarts = 2;
+  options.references = false;
+  const TableCurveResult result = curve_of(mixed_csv(600, 0.1, 5), mixed_schema(), options);
+  ASSERT_EQ(result.points.size(), 1U);
+  EXPECT_EQ(result.points[0].measured.leakage.joint.samples,
+            60);  // 40 % of the 150 test rows, none of the 90 others
+  options.validation = 0;
+  EXPECT_THROW(curve_of(mixed_csv(600, 0.1, 5), mixed_schema(), options), Error);
+}
+
 TEST(TableCurve, KeepsFinishedPointsWhenInterrupted) {
   TableCurveOptions options = small({0.1, 0.2, 0.3});
   options.training.epochs = 5;

@@ -131,6 +131,12 @@ TEST_P(TableModelOfEveryFamily, LevelsAreAlwaysLevels) {
 INSTANTIATE_TEST_SUITE_P(Families, TableModelOfEveryFamily,
                          ::testing::Values(MechanismFamily::kNoisyCode, MechanismFamily::kNoiseInput));
 
+TEST(TableModel, ANoiseInputMechanismStartsAsACopy) {
+  const EncodedTable table = mixed();
+  const EncodedRows out = release(random_model(table, MechanismFamily::kNoiseInput), table.rows, 4);
+  EXPECT_EQ(measure_change(table.rows, out, table.encoding).changed, 0);
+}
+
 TEST(TableModel, FiniteModelsComeBackToo) {
   EncodedTable table = mixed();
   table.schema.useful = {"colour", "shape"};
