@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ppan/command_line.h"
@@ -138,6 +139,21 @@ class Metrics {
   std::ofstream file_;
 };
 
+// Where many levels were grouped into one, less is told and less is hidden than the column's name promises.
+std::vector<std::string> grouped_columns(const TableCurveResult& result) {
+  constexpr double kNoticeable = 0.1;
+  std::vector<std::string> out;
+  for (const ColumnEncoding& column : result.encoding.columns) {
+    if (!column.other_level) continue;
+    const auto other = static_cast<std::size_t>(*column.other_level);
+    if (column.share[other] < kNoticeable) continue;
+    out.push_back(
+        fmt::format("column '{}': {:.3g} % of the rows have one of many levels that are grouped as \"{}\"",
+                    column.name, 100 * column.share[other], column.levels[other]));
+  }
+  return out;
+}
+
 int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
   if (options.training.epochs) return *options.training.epochs;
   const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
@@ -209,6 +225,7 @@ int run_curve(const CurveOptions& options) {
     result = table_curve(data.table, data.schema, encoding_options(run.job), curve_options, hooks);
   }
   metrics.close();
+  for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.quiet) {
     for (const std::string& text : result.warnings) fmt::print(stderr, "warning: {}\n", text);

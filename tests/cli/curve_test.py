@@ -156,6 +156,7 @@ class Curve(RunTest):
             "nothing": ("s,u,v", [], "no rows"),
             "constant": ("s,u,v", [f"a,x,{i}" for i in range(300)], "has one value in every row"),
             "unique": ("s,u,v", [f"s{i},x,{i}" for i in range(300)], "a different value in every row"),
+            "many": ("s,u,v", [f"s{i},x,1" for i in range(100200)], "a different value in every row"),
             "infinite": ("s,u,v", [*good, "a,x,inf"], '"inf"'),
             "word": ("s,u,v", [*good, "a,x,hello"], 'line 302, column "v": "hello" is not a number'),
         }
@@ -169,8 +170,9 @@ class Curve(RunTest):
     def test_a_useful_column_of_very_many_levels_is_grouped(self):
         rows = [f"{'ab'[i % 2]},level{i % 1500},{i % 40}" for i in range(3000)]
         job = self.table_job("levels", "s,u,v", rows)
-        result = ppan("curve", job, "--out", self.path("levels-run"), "--points", "1", "--epochs", "1", "--quiet")
+        result = ppan("curve", job, "--out", self.path("levels-run"), "--points", "1", "--epochs", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"column 'u': \d+(\.\d)? % of the rows have one of many levels that are grouped")
         model = json.loads(self.succeed("show", self.path("levels-run", "point-01.ppan"), "--json"))
         levels = [c for c in model["model"]["encoding"]["columns"] if c["name"] == "u"][0]["levels"]
         self.assertLessEqual(len(levels), 64)

@@ -62,6 +62,12 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Counting stops at kMostDistinct; a column whose every value was new until then is taken to go on like that.
+bool names_records(const ColumnProfile& column) {
+  return column.distinct == column.rows ||
+         (column.distinct >= kMostDistinct && column.distinct == column.counted);
+}
+
 std::string field_of(std::string_view role) {
   return fmt::format("roles.{}", role);
 }
@@ -226,11 +232,11 @@ Problems check_data(const Schema& schema, const TableProfile& table) {
     const std::int64_t values = column->distinct + (column->missing > 0 ? 1 : 0);
     problems.require(values > 1, field,
                      fmt::format("'{}' has one value in every row, so there is nothing to hide", name));
-    problems.require(
-        spec->type != ColumnType::kCategory || column->rows < 2 || column->distinct < column->rows, field,
-        fmt::format("'{}' has a different value in every row, so it names the record; choose an "
-                    "attribute that rows share",
-                    name));
+    problems.require(spec->type != ColumnType::kCategory || column->rows < 2 || !names_records(*column),
+                     field,
+                     fmt::format("'{}' has a different value in every row, so it names the record; choose an "
+                                 "attribute that rows share",
+                                 name));
   }
   problems.require(table.rows > 0, "data.source", "the table has a header but no rows");
   return problems.take();
