@@ -21,7 +21,8 @@ constexpr std::int64_t kChunkRows = 4096;
 constexpr double kSpread = 2;        // exponent of the spacing of budgets: denser where little is given up
 constexpr double kMostShare = 0.95;  // last budget, as a share of what the constant release costs
 constexpr double kOverfitNats = 0.05;
-constexpr double kMissedBudget = 0.1;  // share of the budget
+constexpr double kMissedBudget = 0.1;  // share of the budget, and beyond that
+constexpr double kMissedMargin = 0.005;
 constexpr std::size_t kMostDropped = 6;
 constexpr std::int64_t kCalibrationRows = 5000;
 
@@ -242,30 +243,13 @@ class Run {
     out.measured = measure("ppan/table", fmt::format("point {}", number), releases(*out.model, held_out_));
     out.measured.budget = budget;
     out.training_leakage = leakage(train_sample_, releases(*out.model, train_sample_)).joint;
-    judge(out);
+    out.warnings = point_warnings(out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (hooks_.finished) {
       const std::scoped_lock lock(finished_);
       hooks_.finished(out);
     }
     return out;
-  }
-
-  // What a reader must know about a point.
-  static void judge(TablePoint& point) {
-    if (point.training.stop == Stop::kDiverged) point.warnings.push_back(point.training.message);
-    const double gap = point.measured.leakage.joint.nats - point.training_leakage.nats;
-    if (gap > kOverfitNats) {
-      point.warnings.push_back(fmt::format(
-          "point {}: held-out rows leak {:.3f} nats, {:.3f} more than training rows: the mechanism "
-          "has learned its training rows by heart; use more rows or fewer epochs",
-          point.number, point.measured.leakage.joint.nats, gap));
-    }
-    const double spent = point.measured.change.distortion;
-    if (spent > point.budget * (1 + kMissedBudget) + 0.005) {
-      point.warnings.push_back(fmt::format("point {}: the distortion {:.4f} is above its budget {:.4f}",
-                                           point.number, spent, point.budget));
-    }
   }
 
   // Noise at the distortion of every point, and columns dropped one after the other.
@@ -499,6 +483,25 @@ TableModel TableCurveResult::model_of(std::size_t index) const {
 TableModel TableCurveResult::model_of(const HullMixture& mixture) const {
   if (mixture.second_weight == 0) return model_of(mixture.first);
   return mix(model_of(mixture.first), model_of(mixture.second), mixture.second_weight);
+}
+
+std::vector<std::string> point_warnings(const TablePoint& point) {
+  std::vector<std::string> out;
+  if (point.training.stop == Stop::kDiverged)
+    out.push_back(fmt::format("point {}: {}", point.number, point.training.message));
+  const double found = point.measured.leakage.joint.nats;
+  if (found - point.training_leakage.nats > kOverfitNats) {
+    out.push_back(fmt::format(
+        "point {}: held-out rows leak {:.3f} nats, {:.3f} more than training rows: the mechanism has learned "
+        "its training rows by heart; use more rows or fewer epochs",
+        point.number, found, found - point.training_leakage.nats));
+  }
+  const double spent = point.measured.change.distortion;
+  if (spent > point.budget * (1 + kMissedBudget) + kMissedMargin) {
+    out.push_back(fmt::format("point {}: the distortion {:.4f} is above its budget {:.4f}", point.number,
+                              spent, point.budget));
+  }
+  return out;
 }
 
 int planned_points(const TableCurveOptions& options) {

@@ -113,6 +113,10 @@ struct TableCurveHooks {
   std::function<void(const TablePoint&)> finished{};
 };
 
+/// What a reader must know about a measured point: training diverged, held-out rows leak at least 0.05 nats
+/// more than training rows, or the distortion is above the budget by more than a tenth and 0.005.
+std::vector<std::string> point_warnings(const TablePoint& point);
+
 /// Number of trained points.
 int planned_points(const TableCurveOptions& options);
 

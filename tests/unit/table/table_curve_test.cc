@@ -1,5 +1,6 @@
 #include "ppan/table/table_curve.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 namespace ppan {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::mixed_csv;
 using testing::mixed_schema;
 using testing::table_of;
@@ -201,6 +203,20 @@ TEST(Split, KeepsGroupsTogetherAndCoversEveryRow) {
   EXPECT_EQ(rows, 300U);
   EXPECT_NEAR(static_cast<double>(split.test.size()), 90, 8);
   EXPECT_NEAR(static_cast<double>(split.validation.size()), 60, 8);
+}
+
+TEST(PointWarnings, TellOverfittingMissedBudgetsAndDivergence) {
+  TablePoint point{.number = 3, .budget = 0.1};
+  point.measured.change.distortion = 0.11;
+  point.measured.leakage.joint.nats = 0.08;
+  point.training_leakage.nats = 0.04;
+  EXPECT_TRUE(point_warnings(point).empty());
+  point.training_leakage.nats = 0.02;
+  ASSERT_EQ(point_warnings(point).size(), 1U);
+  EXPECT_THAT(point_warnings(point)[0], HasSubstr("0.060 more than training rows"));
+  point.measured.change.distortion = 0.13;
+  point.training.stop = Stop::kDiverged;
+  EXPECT_EQ(point_warnings(point).size(), 3U);
 }
 
 TEST(TableCurveOptions, ListEveryProblemAtOnce) {
