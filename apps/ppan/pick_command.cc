@@ -25,6 +25,7 @@ struct PickOptions {
   std::optional<double> budget;
   std::optional<int> point;
   std::string output;
+  bool cautious = false;
   bool force = false;
   InformationUnit unit = InformationUnit::kNats;
 };
@@ -36,7 +37,7 @@ struct Candidates {
   std::vector<int> numbers;  ///< Of the trained points; 0 for the ends.
 };
 
-Candidates candidates_of(const std::filesystem::path& run) {
+Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
   const std::filesystem::path file = run / "curve.csv";
   if (!std::filesystem::exists(file)) {
     throw Error(ErrorCode::kUsage,
@@ -54,7 +55,9 @@ Candidates candidates_of(const std::filesystem::path& run) {
       throw Error(ErrorCode::kBadInput,
                   fmt::format("{}: model '{}' is not a file of the run", file.string(), model));
     // What was measured may lie a little below 0; what is leaked does not.
-    out.points.push_back({*row.distortion, std::max(0.0, *row.leakage)});
+    const double leakage =
+        cautious ? row.number(curve_column::kLeakageHigh).value_or(*row.leakage) : *row.leakage;
+    out.points.push_back({*row.distortion, std::max(0.0, leakage)});
     out.files.push_back(model);
     out.numbers.push_back(row.series == "ppan/table" ? numbers[i] : 0);
   }
@@ -105,19 +108,28 @@ void check(const PickOptions& options) {
     throw Error(ErrorCode::kUsage, options.output + " exists", "give another -o, or --force to replace it");
 }
 
+std::string leakage_text(const std::optional<Estimate>& leakage, InformationUnit unit) {
+  if (!leakage) return "unknown";
+  std::string text = fmt::format("{:.4g} {}", from_nats(leakage->nats, unit), to_string(unit));
+  if (leakage->interval95) {
+    text += fmt::format(" (95 % interval {:.4g} to {:.4g})", from_nats(leakage->interval95->low, unit),
+                        from_nats(leakage->interval95->high, unit));
+  }
+  return text;
+}
+
 int run_pick(const PickOptions& options) {
   check(options);
   const std::filesystem::path run = options.run;
-  const Candidates candidates = candidates_of(run);
+  const Candidates candidates = candidates_of(run, options.cautious);
   const HullMixture choice = choose(options, candidates);
   ReleaseModel model = load_model(run / candidates.files[choice.first]);
   if (choice.second_weight > 0)
     model = mix_models(model, load_model(run / candidates.files[choice.second]), choice.second_weight);
   if (options.budget) model.origin.budget = options.budget;
   save_model(options.output, model);
-  write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {:.4g} {}\n", options.output,
-                           model.origin.label, choice.point.distortion,
-                           from_nats(choice.point.leakage, options.unit), to_string(options.unit)));
+  write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}\n", options.output, model.origin.label,
+                           choice.point.distortion, leakage_text(model.origin.leakage, options.unit)));
   return 0;
 }
 
@@ -132,6 +144,7 @@ void add_pick_command(CommandLine& line) {
       "of two, which releases each row by one or the other at random.\n"
       "Examples:\n"
       "  ppan pick run --leakage 0.05 -o model.ppan\n"
+      "  ppan pick run --leakage 0.05 --cautious -o model.ppan\n"
       "  ppan pick run --budget 0.12 -o model.ppan\n"
       "  ppan pick run --point 7 -o model.ppan");
   command->add_option("run", options->run, "Directory that 'ppan curve' wrote")
@@ -148,6 +161,8 @@ void add_pick_command(CommandLine& line) {
       ->required()
       ->type_name("FILE")
       ->default_str("");
+  command->add_flag("--cautious", options->cautious,
+                    "Judge every point by the upper end of its 95 % interval instead of by what was found");
   command->add_flag("--force", options->force, "Replace an existing file");
   add_unit_option(*command, options->unit);
   command->callback([options, &line] { line.run = [options] { return run_pick(*options); }; });

@@ -51,8 +51,16 @@ class Pick(RunTest):
         least = min(max(0, float(row["leakage"])) for row in self.rows() if row["model"])
         self.assertIn("leakage ", self.pick("--leakage", str(least + 1e-9))[0])
 
+    def test_a_cautious_pick_holds_the_interval_against_the_limit(self):
+        unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
+        limit = (float(unchanged["leakage"]) + float(unchanged["leakage_high"])) / 2
+        self.assertIn("unchanged; ", self.pick("--leakage", str(limit))[0])
+        _, model = self.pick("--leakage", str(limit), "--cautious")
+        self.assertLessEqual(model["origin"]["leakage"]["high"], limit + 1e-9)
+        self.assertGreater(model["origin"]["distortion"], 0)
+
     def test_bits(self):
-        self.assertIn(" bits\n", self.pick("--leakage", "0.2", "--unit", "bits")[0])
+        self.assertIn(" bits (95 % interval ", self.pick("--leakage", "0.2", "--unit", "bits")[0])
 
     def test_what_cannot_be_picked(self):
         run, out = self.path("run"), self.path("none.ppan")
