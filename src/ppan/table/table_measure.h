@@ -52,7 +52,7 @@ struct LeakageOptions {
 };
 
 struct LeakageReport {
-  Estimate joint{};                  ///< I(X;Z) of all hidden columns together (chain rule).
+  Estimate joint{};  ///< I(X;Z) of all hidden columns together; an estimate if they have many cells.
   std::vector<std::string> names{};  ///< The hidden columns.
   std::vector<Estimate> each{};      ///< I(X_i;Z).
   double entropy = 0;                ///< Of all hidden columns together, nats, as the attackers see them.
