@@ -74,6 +74,8 @@ ExperimentSettings paper_settings(std::string_view name) {
 void improve_gaussian(TrainOptions& train) {
   train.game.mechanism.noise = NoiseKind::kNormal;
   train.game.adversary.standardise = true;
+  // ReLU units can all die, and the adversary with them: it then believes 0 whatever is released.
+  train.game.adversary.activation = Activation::kTanh;
   train.game.budget.form = BudgetForm::kDual;
   train.game.budget.dual_rate = 0.03;
   train.mechanism_rate = {.rate = 0.005, .decay_from = 0.3};
@@ -87,7 +89,7 @@ void improve(std::string_view name, ExperimentSettings& s) {
   if (s.ksg_records > 0) s.ksg_records = 20000;
   for (SeriesSettings& series : s.series) series.train.redraw = true;
   if (name == "discrete") {
-    s.pseudo_records = 1;
+    s.pseudo_records = 3;
     TrainOptions& useful_only = s.series[0].train;
     useful_only.epochs = 1000;
     useful_only.weight_decay = 0.1;
@@ -113,6 +115,7 @@ void improve(std::string_view name, ExperimentSettings& s) {
       // The optimum is linear: start there, move slowly, and watch with a wider adversary.
       train.game.mechanism.skip = true;
       train.game.adversary.skip = true;
+      train.game.adversary.activation = Activation::kRelu;
       train.game.adversary.hidden = {16, 16};
       train.mechanism_rate.rate = 0.002;
       train.adversary_rate.rate = 0.002;
