@@ -429,9 +429,9 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.winner = result.winner;
   out.attackers = result.attackers;
   out.learning = result.learning;
-  out.verdict = result.still_rising               ? Verdict::kInconclusive
-                : out.leakage.interval95->low > 0 ? Verdict::kLeakFound
-                                                  : Verdict::kNothingFound;
+  out.verdict = result.still_rising               ? AuditVerdict::kInconclusive
+                : out.leakage.interval95->low > 0 ? AuditVerdict::kLeakFound
+                                                  : AuditVerdict::kNothingFound;
   out.accuracy = accuracy(result.log_probability, x);
   out.prior_accuracy = std::exp(log_share(x, target.levels).maxCoeff());
   out.balanced_accuracy = balanced_accuracy(result.log_probability, x, target.levels);
@@ -524,13 +524,13 @@ void scan_undeclared(const AuditInput& input, const SuiteInput& suite_in, const 
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
+std::string_view to_string(AuditVerdict verdict) {
   switch (verdict) {
-    case Verdict::kNothingFound:
+    case AuditVerdict::kNothingFound:
       return "nothing found";
-    case Verdict::kLeakFound:
+    case AuditVerdict::kLeakFound:
       return "leak found";
-    case Verdict::kInconclusive:
+    case AuditVerdict::kInconclusive:
       return "inconclusive";
   }
   return "?";
@@ -557,7 +557,8 @@ std::vector<std::string> AuditReport::over_limit() const {
   std::vector<std::string> over;
   if (!limit) return over;
   for (const AttributeAudit& a : attributes) {
-    if (a.leakage.interval95->high > *limit || a.verdict == Verdict::kInconclusive) over.push_back(a.name);
+    if (a.leakage.interval95->high > *limit || a.verdict == AuditVerdict::kInconclusive)
+      over.push_back(a.name);
   }
   if (joint && (joint->leakage.interval95->high > *limit || joint->still_rising)) {
     over.push_back(fmt::format("{} jointly", fmt::join(joint->names, " and ")));

@@ -49,12 +49,12 @@ struct AuditInput {
 };
 
 /// What the words of the report follow from.
-enum class Verdict {
+enum class AuditVerdict {
   kNothingFound,  ///< The interval of the strongest attack reaches 0.
   kLeakFound,
   kInconclusive,  ///< Attacks were still getting stronger with more rows.
 };
-std::string_view to_string(Verdict verdict);
+std::string_view to_string(AuditVerdict verdict);
 
 struct GroupLeakage {
   std::string column;  ///< "most exposed" for groups made by what the attacker is surest of.
@@ -85,7 +85,7 @@ struct AttributeAudit {
   double entropy = 0;  ///< Of the categories or bins on the test rows, nats: all there is to find.
   Estimate leakage;    ///< Lower bound by the attacker chosen on the selection rows.
   std::string winner;
-  Verdict verdict = Verdict::kNothingFound;
+  AuditVerdict verdict = AuditVerdict::kNothingFound;
   std::vector<AttackerScore> attackers;
   std::vector<LearningPoint> learning;
   Rate accuracy;

@@ -78,8 +78,9 @@ void add_learning(const AttributeAudit& a, const Words& words, std::string& text
   text += "  found by rows learned from:";
   for (const LearningPoint& p : a.learning)
     text += fmt::format("  {} {}", p.rows, words.number(std::max(0.0, p.gain.value)));
-  text += a.verdict == Verdict::kInconclusive ? "  - still rising: INCONCLUSIVE, more rows would find more\n"
-                                              : "\n";
+  text += a.verdict == AuditVerdict::kInconclusive
+              ? "  - still rising: INCONCLUSIVE, more rows would find more\n"
+              : "\n";
 }
 
 void add_where(const AttributeAudit& a, const Words& words, std::string& text) {

@@ -61,7 +61,7 @@ std::string message_of(const AuditInput& input, ErrorCode code, const AuditOptio
 TEST(Audit, SeesWhatAChannelLeaves) {
   const AuditReport report = audit(channel(6000, 0.2, 1), {.quick = true});
   const AttributeAudit& a = report.attributes.at(0);
-  EXPECT_EQ(a.verdict, Verdict::kLeakFound);
+  EXPECT_EQ(a.verdict, AuditVerdict::kLeakFound);
   EXPECT_NEAR(a.leakage.nats, channel_information(0.2), 0.05);  // interval half-width 0.03
   EXPECT_NEAR(a.accuracy.value, 0.8, 0.04);                     // standard error 0.009
   EXPECT_EQ(a.upper.size(), 1U);
@@ -123,7 +123,7 @@ TEST(Audit, RepeatedReleasesTellWhatOneHides) {
   input.sensitive.push_back(column_of_codes("x", x, 2));
   input.draw_again = release;
   const AttributeAudit a = audit(input, {.quick = true, .repeats = {2, 3}}).attributes.at(0);
-  EXPECT_EQ(a.verdict, Verdict::kNothingFound);
+  EXPECT_EQ(a.verdict, AuditVerdict::kNothingFound);
   ASSERT_EQ(a.repeats.size(), 2U);
   EXPECT_NEAR(a.repeats[0].leakage.nats, 0.5 * std::log(2.0), 0.05);  // standard error 0.01
   EXPECT_NEAR(a.repeats[1].leakage.nats, 0.75 * std::log(2.0), 0.05);
@@ -214,7 +214,7 @@ TEST(Audit, LimitIsAboutTheUpperEndOfTheInterval) {
   moved.limit = report.attributes[0].leakage.nats;
   EXPECT_FALSE(moved.within_limit());
   moved.limit = 10;
-  moved.attributes[0].verdict = Verdict::kInconclusive;
+  moved.attributes[0].verdict = AuditVerdict::kInconclusive;
   EXPECT_FALSE(moved.within_limit());
 }
 
@@ -235,7 +235,7 @@ TEST(Audit, InconclusiveWhileTheLearningCurveRises) {
   input.sensitive.push_back(column_of_codes("x", x, 2));
   const AuditReport report =
       audit(input, {.suite = SuiteOptions{.attackers = {AttackerKind::kLookup, AttackerKind::kPrior}}});
-  EXPECT_EQ(report.attributes.at(0).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(report.attributes.at(0).verdict, AuditVerdict::kInconclusive);
   EXPECT_THAT(to_text(report, InformationUnit::kNats), HasSubstr("INCONCLUSIVE"));
 }
 

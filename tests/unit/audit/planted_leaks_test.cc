@@ -29,7 +29,7 @@ TEST(PlantedLeaks, EachIsCaughtAndItsPlaceNamed) {
       SCOPED_TRACE(leak.name);
       const AttributeAudit a = only(audit(leak.input, {.quick = true}));
       EXPECT_EQ(a.name, "illness");
-      EXPECT_EQ(a.verdict, Verdict::kLeakFound);
+      EXPECT_EQ(a.verdict, AuditVerdict::kLeakFound);
       EXPECT_GT(a.leakage.nats, 0.7 * leak.nats);
       // No more than there is: what was planted, and four standard errors of what is measured.
       const double error = (a.leakage.interval95->high - a.leakage.interval95->low) / 4;
@@ -88,7 +88,7 @@ TEST(PlantedLeaks, CleanTablesPass) {
     const testing::CleanTable table(random, 1500);
     const AttributeAudit a = only(audit(table.input(), {.quick = true, .seed = seed}));
     EXPECT_LT(a.leakage.nats, 0.02);
-    if (a.verdict != Verdict::kNothingFound) ++alarms;
+    if (a.verdict != AuditVerdict::kNothingFound) ++alarms;
   }
   EXPECT_LE(alarms, 4);
 }
@@ -154,7 +154,7 @@ TEST(PlantedLeaks, TrainedAgainstATinyAdversary) {
   const AttributeAudit a = only(audit(input, {.quick = true}));
   EXPECT_LT(claimed, 0.02);
   EXPECT_GT(a.leakage.interval95->low, claimed + 0.1);
-  EXPECT_NE(a.verdict, Verdict::kNothingFound);
+  EXPECT_NE(a.verdict, AuditVerdict::kNothingFound);
 }
 
 }  // namespace
