@@ -34,8 +34,8 @@ constexpr std::array kBounds{Bound::kLower, Bound::kUpper, Bound::kExact, Bound:
 constexpr std::array kPolicies{UnknownRow::kFail, UnknownRow::kReject, UnknownRow::kNearest};
 
 // The member of `all` whose name the text is.
-template <typename Enum, std::size_t n>
-Enum by_name(const std::array<Enum, n>& all, const json& text) {
+template <typename Enum, std::size_t Count>
+Enum by_name(const std::array<Enum, Count>& all, const json& text) {
   const auto name = text.get<std::string>();
   for (const Enum each : all) {
     if (to_string(each) == name) return each;
