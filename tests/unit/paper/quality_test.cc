@@ -54,9 +54,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Bars{"scalar-gaussian", "ppan/useful-only", 0.005, 0.02, 4, MechanismKind::kNoisyCode},
                       Bars{"bottleneck-gaussian", "ppan/bottleneck", 0.01, 0.03, 4},
                       Bars{"bottleneck-binary", "ppan/bottleneck", 0.01, 0.03, 6}),
-    [](const auto& info) {
-      std::string name = info.param.experiment + info.param.series.substr(5);
-      if (info.param.mechanism) name += std::string(to_string(*info.param.mechanism));
+    [](const auto& bars) {
+      std::string name = bars.param.experiment + bars.param.series.substr(5);
+      if (bars.param.mechanism) name += std::string(to_string(*bars.param.mechanism));
       std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
       return name;
     });
