@@ -57,6 +57,17 @@ void write_run(const RunFiles& run, const std::filesystem::path& directory) {
   write_file(directory / "metrics.jsonl", metrics);
 }
 
+// The page without every <name>...</name>. (std::regex recurses per character and overflows the stack on a
+// page.)
+std::string without_element(std::string page, const std::string& name) {
+  const std::string end = "</" + name + ">";
+  for (auto from = page.find("<" + name + ">"); from != std::string::npos;
+       from = page.find("<" + name + ">")) {
+    page.erase(from, page.find(end, from) + end.size() - from);
+  }
+  return page;
+}
+
 TEST(Report, IsWellFormedWithEveryPart) {
   EXPECT_EQ(page_fault(to_html(sample_run())), "");
 }
@@ -166,8 +177,7 @@ TEST(Report, SaysWhatIsNotClaimedAndNeverPromises) {
     const std::string page = to_html(run);
     EXPECT_THAT(page,
                 AllOf(HasSubstr("What is not claimed"), HasSubstr("Leakage is an average over records")));
-    const std::string text =
-        std::regex_replace(page, std::regex("<style>[^]*?</style>|<script>[^]*?</script>"), "");
+    const std::string text = without_element(without_element(page, "style"), "script");
     EXPECT_FALSE(std::regex_search(text, std::regex("anonym|\\bsafe\\b", std::regex::icase)));
   }
 }
