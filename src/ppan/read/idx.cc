@@ -1,7 +1,6 @@
 #include "ppan/read/idx.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +10,7 @@
 #include <utility>
 
 #include "ppan/core/error.h"
-#include "ppan/core/file.h"
+#include "ppan/read/csv_writer.h"
 
 namespace ppan {
 namespace {
@@ -116,39 +115,6 @@ std::string header_of(std::initializer_list<Index> sizes) {
   std::string header{'\0', '\0', static_cast<char>(kUnsignedByte), static_cast<char>(sizes.size())};
   for (const Index size : sizes) append_big_endian(header, size);
   return header;
-}
-
-std::string gzip(std::string_view bytes) {
-  z_stream stream{};
-  // 16: gzip header; 15: largest window; 8: the usual memory. The header carries no time, so equal contents
-  // give equal files.
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw Error(ErrorCode::kInternal, "cannot start compression");
-  std::string packed;
-  std::string piece(kPieceBytes, '\0');
-  int state = Z_OK;
-  while (state != Z_STREAM_END) {
-    if (stream.avail_in == 0) {
-      const std::size_t taken = std::min(bytes.size(), kPieceBytes);
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-      stream.avail_in = static_cast<uInt>(taken);
-      bytes.remove_prefix(taken);
-    }
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = static_cast<uInt>(piece.size());
-    state = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
-    packed.append(piece, 0, piece.size() - stream.avail_out);
-  }
-  deflateEnd(&stream);
-  return packed;
-}
-
-void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
-  if (path.extension() == ".gz") {
-    write_file(path, gzip(bytes));
-  } else {
-    write_file(path, bytes);
-  }
 }
 
 }  // namespace
@@ -256,12 +222,15 @@ bool is_idx_name(const std::filesystem::path& path) {
 }
 
 void write_idx_images(const std::filesystem::path& path, const ImageSet& set) {
-  std::string bytes = header_of({set.size(), set.height, set.width});
-  bytes.reserve(bytes.size() + static_cast<std::size_t>(set.pixels.size()));
-  for (Index i = 0; i < set.size(); ++i)
+  const auto sink = open_sink(path);
+  sink->write(header_of({set.size(), set.height, set.width}));
+  std::string picture(static_cast<std::size_t>(set.pixels.cols()), '\0');
+  for (Index i = 0; i < set.size(); ++i) {
     for (Index j = 0; j < set.pixels.cols(); ++j)
-      bytes.push_back(static_cast<char>(pixel_byte(set.pixels(i, j))));
-  write_bytes(path, bytes);
+      picture[static_cast<std::size_t>(j)] = static_cast<char>(pixel_byte(set.pixels(i, j)));
+    sink->write(picture);
+  }
+  sink->finish();
 }
 
 void write_idx_labels(const std::filesystem::path& path, const Symbols& labels) {
@@ -272,7 +241,9 @@ void write_idx_labels(const std::filesystem::path& path, const Symbols& labels) 
                   "number the classes 0 to 255");
     bytes.push_back(static_cast<char>(label));
   }
-  write_bytes(path, bytes);
+  const auto sink = open_sink(path);
+  sink->write(bytes);
+  sink->finish();
 }
 
 }  // namespace ppan

@@ -35,9 +35,10 @@ ImageSplit read_mnist_directory(const std::filesystem::path& directory);
 
 /// Whether `path` is named as a file of pictures in this format: it ends in idx3-ubyte or idx3-ubyte.gz.
 bool is_idx_name(const std::filesystem::path& path);
-/// Writes the pictures, each pixel as the nearest byte; compressed if the name ends in ".gz". Atomic.
+/// Writes the pictures, each pixel as the nearest byte, as open_sink() writes: "-" is standard output, a name
+/// ending in ".gz" is compressed, and a file is there only once it is whole.
 void write_idx_images(const std::filesystem::path& path, const ImageSet& set);
-/// Writes labels 0..255. Atomic.
+/// Writes labels 0..255 in the same way.
 void write_idx_labels(const std::filesystem::path& path, const Symbols& labels);
 
 }  // namespace ppan

@@ -1,0 +1,387 @@
+#include "ppan/read/png.h"
+
+#include <fmt/format.h>
+#include <png.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csetjmp>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "ppan/core/error.h"
+#include "ppan/core/file.h"
+#include "ppan/read/csv.h"
+
+namespace ppan {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Largest PNG file: far above any picture within the limits, far below what fills a machine.
+constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 28U;
+// Most memory that libpng may take for one chunk of metadata.
+constexpr png_alloc_size_t kMostChunkBytes = 1U << 20U;
+constexpr int kSignatureBytes = 8;
+
+[[noreturn]] void bad(std::string_view where, std::string_view what, std::string fix) {
+  throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", where, what), std::move(fix));
+}
+
+// libpng reports errors by longjmp, which skips destructors: so everything that owns memory lives here,
+// outside the functions that call setjmp, and those hold nothing with a destructor.
+struct PngState {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  bool writing = false;
+  std::string_view unread{};  // reading
+  std::string written{};      // writing
+  std::array<char, 128> message{};
+  png_uint_32 width = 0;
+  png_uint_32 height = 0;
+  std::vector<png_byte> samples{};
+  std::vector<png_bytep> rows{};
+
+  PngState() = default;
+  PngState(const PngState&) = delete;
+  PngState& operator=(const PngState&) = delete;
+  ~PngState() {
+    if (writing) {
+      png_destroy_write_struct(&png, &info);
+    } else {
+      png_destroy_read_struct(&png, &info, nullptr);
+    }
+  }
+};
+
+[[noreturn]] void on_error(png_structp png, png_const_charp message) {
+  auto& state = *static_cast<PngState*>(png_get_error_ptr(png));
+  std::strncpy(state.message.data(), message, state.message.size() - 1);
+  png_longjmp(png, 1);
+}
+
+void on_warning(png_structp /*png*/, png_const_charp /*message*/) {}
+
+void on_read(png_structp png, png_bytep to, std::size_t count) {
+  auto& state = *static_cast<PngState*>(png_get_io_ptr(png));
+  if (count > state.unread.size()) png_error(png, "it ends too early");
+  std::memcpy(to, state.unread.data(), count);
+  state.unread.remove_prefix(count);
+}
+
+void on_write(png_structp png, png_bytep bytes, std::size_t count) {
+  auto& state = *static_cast<PngState*>(png_get_io_ptr(png));
+  bool stored = true;
+  try {
+    state.written.append(reinterpret_cast<const char*>(bytes), count);
+  } catch (const std::bad_alloc&) {
+    stored = false;  // no exception may cross libpng's own frames
+  }
+  if (!stored) png_error(png, "out of memory");
+}
+
+void on_flush(png_structp /*png*/) {}
+
+// Takes the header and asks for 8-bit samples: grey, grey with alpha, RGB or RGBA.
+bool decode_header(PngState& state) {
+  if (setjmp(png_jmpbuf(state.png)) != 0) return false;
+  png_set_user_limits(state.png, kMostImageSide, kMostImageSide);
+  png_set_chunk_malloc_max(state.png, kMostChunkBytes);
+  png_set_chunk_cache_max(state.png, 16);
+  png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
+  png_set_read_fn(state.png, &state, on_read);
+  png_read_info(state.png, state.info);
+  png_set_scale_16(state.png);
+  png_set_expand(state.png);  // palettes, fewer than 8 bits, a transparent colour
+  png_set_interlace_handling(state.png);
+  png_read_update_info(state.png, state.info);
+  state.width = png_get_image_width(state.png, state.info);
+  state.height = png_get_image_height(state.png, state.info);
+  return true;
+}
+
+bool decode_samples(PngState& state) {
+  if (setjmp(png_jmpbuf(state.png)) != 0) return false;
+  png_read_image(state.png, state.rows.data());
+  png_read_end(state.png, nullptr);
+  return true;
+}
+
+bool encode_samples(PngState& state) {
+  if (setjmp(png_jmpbuf(state.png)) != 0) return false;
+  png_set_write_fn(state.png, &state, on_write, on_flush);
+  png_set_IHDR(state.png, state.info, state.width, state.height, 8, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(state.png, state.info);
+  png_write_image(state.png, state.rows.data());
+  png_write_end(state.png, state.info);
+  return true;
+}
+
+// One pixel of 1 (grey), 2 (grey, alpha), 3 (RGB) or 4 (RGBA) samples.
+std::uint8_t grey_of(const png_byte* sample, int channels) {
+  const int colours = channels < 3 ? 1 : 3;
+  const int luma = colours == 1 ? 1000 * sample[0] : 299 * sample[0] + 587 * sample[1] + 114 * sample[2];
+  if (channels == colours) return static_cast<std::uint8_t>((luma + 500) / 1000);
+  const int alpha = sample[colours];
+  return static_cast<std::uint8_t>((luma * alpha + 255000 * (255 - alpha) + 127500) / 255000);
+}
+
+fs::path temporary_beside(const fs::path& path) {
+  fs::path beside = path;
+  if (!beside.has_filename()) beside = beside.parent_path();
+  beside += fmt::format(".tmp{}", ::getpid());
+  return beside;
+}
+
+void add_picture(ImageSet& set, std::vector<std::uint8_t>& bytes, const GreyImage& image,
+                 const fs::path& path, const fs::path& first) {
+  if (bytes.empty()) {
+    set.height = image.height;
+    set.width = image.width;
+  } else if (image.height != set.height || image.width != set.width) {
+    bad(path.string(),
+        fmt::format("has {} x {} pixels (height x width), where {} has {} x {}", image.height, image.width,
+                    first.filename().string(), set.height, set.width),
+        "bring the pictures of a directory to one size");
+  }
+  if (static_cast<Index>(bytes.size() + image.bytes.size()) > kMostImageValues)
+    bad(path.parent_path().string(), fmt::format("holds more than {} pixels", kMostImageValues),
+        "divide the directory, or scale the pictures");
+  bytes.insert(bytes.end(), image.bytes.begin(), image.bytes.end());
+}
+
+// The pictures of these names, which exist.
+ImageSet read_pictures(const fs::path& directory, std::vector<std::string> files) {
+  ImageSet set;
+  std::vector<std::uint8_t> bytes;
+  for (const auto& file : files)
+    add_picture(set, bytes, read_png(directory / file), directory / file, directory / files.front());
+  using Bytes = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  set.pixels = Eigen::Map<const Bytes>(bytes.data(), static_cast<Index>(files.size()), set.height * set.width)
+                   .cast<float>() /
+               255.0F;
+  set.files = std::move(files);
+  return set;
+}
+
+bool is_png_name(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return ending == ".png";
+}
+
+std::vector<std::string> png_names(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error))
+    throw Error(ErrorCode::kIo, fmt::format("{} is not a directory with pictures", directory.string()),
+                "name the directory that holds the PNG files");
+  std::vector<std::string> names;
+  fs::directory_iterator entry(directory, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error))
+    if (is_png_name(entry->path())) names.push_back(entry->path().filename().string());
+  if (error)
+    throw Error(ErrorCode::kIo, fmt::format("cannot read {}: {}", directory.string(), error.message()));
+  if (names.empty())
+    bad(directory.string(), "holds no PNG files", "name the directory that holds the pictures themselves");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<long> whole_number(std::string_view text) {
+  long value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Numbers the classes and replaces each label by its number.
+void set_labels(ImageSet& set, const std::vector<std::string>& labels) {
+  const std::set<std::string> different(labels.begin(), labels.end());
+  set.class_names.assign(different.begin(), different.end());
+  if (std::all_of(different.begin(), different.end(), whole_number))
+    std::stable_sort(set.class_names.begin(), set.class_names.end(),
+                     [](const auto& a, const auto& b) { return *whole_number(a) < *whole_number(b); });
+  std::map<std::string_view, std::int32_t> code;
+  for (const auto& name : set.class_names) code.emplace(name, static_cast<std::int32_t>(code.size()));
+  set.classes = static_cast<int>(set.class_names.size());
+  for (const auto& label : labels) set.labels.push_back(code.at(label));
+}
+
+}  // namespace
+
+GreyImage decode_png(std::string_view bytes, const std::string& name) {
+  if (bytes.size() < kSignatureBytes ||
+      png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, kSignatureBytes) != 0)
+    bad(name, "is not a PNG file", "convert the picture to PNG");
+  PngState state;
+  state.unread = bytes;
+  state.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state, on_error, on_warning);
+  if (state.png != nullptr) state.info = png_create_info_struct(state.png);
+  if (state.info == nullptr) throw Error(ErrorCode::kInternal, "cannot start reading PNG");
+  const auto damaged = [&] {
+    bad(name, fmt::format("cannot be read as PNG: {}", state.message.data()),
+        fmt::format("write the file again; sides may be 1 to {} pixels", kMostImageSide));
+  };
+  if (!decode_header(state)) damaged();
+  const int channels = png_get_channels(state.png, state.info);
+  const std::size_t row_bytes = png_get_rowbytes(state.png, state.info);
+  if (channels < 1 || channels > 4 || row_bytes != static_cast<std::size_t>(channels) * state.width)
+    throw Error(ErrorCode::kInternal, fmt::format("{}: unexpected layout of samples", name));
+  state.samples.resize(row_bytes * state.height);
+  state.rows.resize(state.height);
+  for (std::size_t i = 0; i < state.rows.size(); ++i) state.rows[i] = state.samples.data() + i * row_bytes;
+  if (!decode_samples(state)) damaged();
+  GreyImage image{.height = static_cast<Index>(state.height), .width = static_cast<Index>(state.width)};
+  image.bytes.resize(static_cast<std::size_t>(state.height) * state.width);
+  for (std::size_t i = 0; i < image.bytes.size(); ++i)
+    image.bytes[i] = grey_of(state.samples.data() + i * static_cast<std::size_t>(channels), channels);
+  return image;
+}
+
+std::string encode_png(const GreyImage& image) {
+  PngState state;
+  state.writing = true;
+  state.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &state, on_error, on_warning);
+  if (state.png != nullptr) state.info = png_create_info_struct(state.png);
+  if (state.info == nullptr) throw Error(ErrorCode::kInternal, "cannot start writing PNG");
+  state.width = static_cast<png_uint_32>(image.width);
+  state.height = static_cast<png_uint_32>(image.height);
+  state.samples.assign(image.bytes.begin(), image.bytes.end());
+  state.rows.resize(state.height);
+  for (std::size_t i = 0; i < state.rows.size(); ++i) state.rows[i] = state.samples.data() + i * state.width;
+  if (!encode_samples(state))
+    throw Error(ErrorCode::kInternal, fmt::format("cannot write PNG: {}", state.message.data()));
+  return std::move(state.written);
+}
+
+GreyImage read_png(const fs::path& path) {
+  std::error_code ignored;
+  const auto size = fs::file_size(path, ignored);
+  if (!ignored && size > kMostFileBytes)
+    bad(path.string(), fmt::format("is larger than {} bytes", kMostFileBytes), "scale the picture");
+  return decode_png(read_file(path), path.string());
+}
+
+void write_png(const fs::path& path, const GreyImage& image) {
+  write_file(path, encode_png(image));
+}
+
+GreyImage grey_image(const ImageSet& set, Index index) {
+  GreyImage image{.height = set.height, .width = set.width};
+  image.bytes.reserve(static_cast<std::size_t>(set.pixels.cols()));
+  for (Index j = 0; j < set.pixels.cols(); ++j) image.bytes.push_back(pixel_byte(set.pixels(index, j)));
+  return image;
+}
+
+ImageSet read_png_directory(const fs::path& directory) {
+  return read_pictures(directory, png_names(directory));
+}
+
+ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& labels,
+                                     const LabelColumns& columns) {
+  const auto names = png_names(directory);
+  std::set<std::string> unlisted(names.begin(), names.end());
+  CsvReader reader = open_csv(labels);
+  const auto column = [&](const std::string& name) {
+    const auto at = reader.find(name);
+    if (!at)
+      bad(labels.string(),
+          fmt::format("has no column '{}'; its columns are {}", name, fmt::join(reader.names(), ", ")),
+          "name the columns with source.file_column and source.label_column");
+    return *at;
+  };
+  const std::size_t file_column = column(columns.file);
+  const std::size_t label_column = column(columns.label);
+  std::vector<std::string> files;
+  std::vector<std::string> label;
+  CsvChunk chunk;
+  while (reader.next(chunk)) {
+    for (std::int64_t row = 0; row < chunk.rows(); ++row) {
+      std::string file(chunk.cell(row, file_column));
+      const auto where = fmt::format("{}, line {}", labels.string(), chunk.line(row));
+      if (unlisted.erase(file) == 0) {
+        if (std::binary_search(names.begin(), names.end(), file))
+          bad(where, fmt::format("{} is listed a second time", show_cell(file)),
+              "keep one line for each picture");
+        bad(where, fmt::format("there is no picture {} in {}", show_cell(file), directory.string()),
+            "give the name of a PNG file in that directory, without folders, or remove the line");
+      }
+      const auto text = chunk.cell(row, label_column);
+      if (is_missing(text, reader.options().missing))
+        bad(where, fmt::format("{} has no label", show_cell(file)),
+            "fill it in, or remove the picture and its line");
+      files.push_back(std::move(file));
+      label.emplace_back(text);
+    }
+  }
+  if (!unlisted.empty())
+    bad(labels.string(),
+        fmt::format("{} of the {} pictures in {} have no line, {} among them", unlisted.size(), names.size(),
+                    directory.string(), show_cell(*unlisted.begin())),
+        "add a line for each picture, or remove the pictures");
+  ImageSet set = read_pictures(directory, std::move(files));
+  set_labels(set, label);
+  if (set.classes < 2)
+    bad(labels.string(),
+        fmt::format("every label is {}, so there is nothing to hide", show_cell(set.class_names[0])),
+        "name another column with source.label_column");
+  return set;
+}
+
+void write_png_directory(const fs::path& directory, const ImageSet& set, bool replace) {
+  std::error_code error;
+  const bool there = fs::exists(directory, error);
+  if (there && !replace)
+    throw Error(ErrorCode::kUsage, fmt::format("{} exists already", directory.string()),
+                "give another name, or --force to replace it");
+  if (there) {
+    if (!fs::is_directory(directory, error))
+      throw Error(ErrorCode::kUsage, fmt::format("{} is not a directory", directory.string()),
+                  "give another name");
+    for (const auto& entry : fs::directory_iterator(directory))
+      if (!is_png_name(entry.path()) || !entry.is_regular_file())
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("{} holds {}, which is no picture, and is not replaced", directory.string(),
+                                entry.path().filename().string()),
+                    "give another name");
+  }
+  const fs::path temporary = temporary_beside(directory);
+  const auto fail = [&](std::string_view action) {
+    const std::string reason = error.message();
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    throw Error(ErrorCode::kIo, fmt::format("cannot {} {}: {}", action, directory.string(), reason));
+  };
+  fs::create_directory(temporary, error);
+  if (error) fail("make directory");
+  try {
+    for (Index i = 0; i < set.size(); ++i) {
+      const auto name =
+          set.files.empty() ? fmt::format("{:06}.png", i) : set.files[static_cast<std::size_t>(i)];
+      write_png(temporary / name, grey_image(set, i));
+    }
+  } catch (...) {
+    fs::remove_all(temporary, error);
+    throw;
+  }
+  fs::path old = temporary;
+  old += ".old";
+  if (there) fs::rename(directory, old, error);
+  if (error) fail("replace");
+  fs::rename(temporary, directory, error);
+  if (error) {
+    std::error_code ignored;
+    if (there) fs::rename(old, directory, ignored);
+    fail("write");
+  }
+  if (there) fs::remove_all(old, error);
+}
+
+}  // namespace ppan
