@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
 def read_layers(text):
@@ -44,12 +44,13 @@ def check_includes(root, layers):
                 match = INCLUDE.match(line)
                 if not match:
                     continue
-                path = match.group(1)
+                quoted, path = match.group(1) == '"', match.group(2)
                 if path.startswith("ppan/"):
                     target = path.split("/")[1]
                     if target not in allowed:
                         yield f"{where}:{number}: {stage} includes {path}, but does not declare USES {target}"
-                elif (file.parent / path).exists() or path.startswith(".."):
+                # In angle brackets a name that a neighbour has too, such as <png.h>, is the system's.
+                elif (quoted and (file.parent / path).exists()) or path.startswith(".."):
                     yield f'{where}:{number}: write "{path}" from the root, as "ppan/<stage>/<file>"'
 
 

@@ -43,6 +43,9 @@ class LayerCheck(unittest.TestCase):
         self.assertEqual(len(self.check({"nn/b.h": "", "nn/c.h": '#include "b.h"\n'})), 1)
         self.assertEqual(len(self.check({"nn/c.h": '#include "../core/a.h"\n'})), 1)
 
+    def test_a_system_header_with_the_name_of_a_neighbour_passes(self):
+        self.assertEqual(self.check({"nn/png.h": "", "nn/png.cc": "#include <png.h>\n"}), [])
+
     def test_a_circle_is_found(self):
         found = self.check({}, read_layers("core: nn\nnn: core\n"))
         self.assertEqual(found, ["stage core uses nn, which does not come before it"])
