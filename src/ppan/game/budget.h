@@ -40,6 +40,8 @@ class Budget {
 
   [[nodiscard]] const BudgetOptions& options() const { return options_; }
   [[nodiscard]] double multiplier() const { return multiplier_; }
+  /// Where dual ascent goes on from; at least 0.
+  void set_multiplier(double multiplier) { multiplier_ = multiplier; }
 
   /// The penalty; slope(i) becomes its derivative in d_i.
   double evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const;

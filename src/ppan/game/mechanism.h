@@ -28,6 +28,12 @@ enum class MechanismKind {
 
 enum class NoiseKind { kUniform, kNormal, kGumbel };
 
+/// What of a draw is needed, so that a mechanism need not do the rest.
+struct DrawScope {
+  bool same_records = false;  ///< New noise for the records and parameters of the draw before.
+  bool seen_only = false;     ///< Only Draws::seen(); what is released may stay as it was.
+};
+
 std::string_view to_string(MechanismKind kind);
 /// Names as the command line takes them: finite, gumbel, gaussian, mixture, noise-input, noisy-code.
 std::vector<std::string> mechanism_names();
@@ -74,6 +80,12 @@ class Mechanism {
 
   /// Draws for a batch; what backward() needs is kept until the next draw().
   virtual void draw(const Attribute<Scalar>& observed, const Matrix<Scalar>& noise, Draws<Scalar>& draws) = 0;
+
+  /// A draw of which less is needed. The same numbers as draw() where they are needed.
+  virtual void draw_part(DrawScope /*scope*/, const Attribute<Scalar>& observed, const Matrix<Scalar>& noise,
+                         Draws<Scalar>& draws) {
+    draw(observed, noise, draws);
+  }
 
   /// Gradient with respect to parameters(), overwriting `parameter_gradient`. After draw() with the same
   /// arguments.

@@ -44,14 +44,21 @@ const Matrix<Scalar>& NoisyCodeMechanism<Scalar>::center(const Attribute<Scalar>
 template <typename Scalar>
 void NoisyCodeMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Matrix<Scalar>& noise,
                                       Draws<Scalar>& draws) {
+  draw_part({}, observed, noise, draws);
+}
+
+template <typename Scalar>
+void NoisyCodeMechanism<Scalar>::draw_part(DrawScope scope, const Attribute<Scalar>& observed,
+                                           const Matrix<Scalar>& noise, Draws<Scalar>& draws) {
   const Index n = observed.rows();
   draws.set_equal_weights(n, this->options_.draws);
   draws.has_code = true;
-  center(observed);
+  if (!scope.same_records) center(observed);
   draws.code.resize(n * draws.per_record, this->options_.code);
   for (Index t = 0; t < draws.per_record; ++t) {
     draws.code.middleRows(t * n, n) = center_ + noise.middleRows(t * n, n);
   }
+  if (scope.seen_only) return;
   write_output(
       decoder_.forward(this->parameters_.data() + encoder_.parameter_count(), draws.code, decoder_workspace_),
       this->options_.sigmoid_output, draws);

@@ -17,6 +17,8 @@ class NoisyCodeMechanism final : public Mechanism<Scalar> {
   [[nodiscard]] Index seen_width() const override { return this->options_.code; }
   void initialise(RandomSource& random) override;
   void draw(const Attribute<Scalar>& observed, const Matrix<Scalar>& noise, Draws<Scalar>& draws) override;
+  void draw_part(DrawScope scope, const Attribute<Scalar>& observed, const Matrix<Scalar>& noise,
+                 Draws<Scalar>& draws) override;
   void backward(const Attribute<Scalar>& observed, const Matrix<Scalar>& noise, const Draws<Scalar>& draws,
                 const DrawsGradient<Scalar>& gradient, Vector<Scalar>& parameter_gradient) override;
   [[nodiscard]] std::unique_ptr<Mechanism<Scalar>> clone(Index draws) const override;

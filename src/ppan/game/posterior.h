@@ -44,6 +44,9 @@ class Posterior {
   /// Takes `seen` into the running averages, if standardising. They stand behind the weights in parameters(),
   /// with gradient 0, so that a copy of the parameters is a copy of the posterior.
   void observe(const Matrix<Scalar>& seen);
+  /// Whether the running averages have started; to be set with parameters() when a training is resumed.
+  [[nodiscard]] bool averages_started() const { return observed_; }
+  void set_averages_started(bool started) { observed_ = started; }
 
   /// score(i, k) = log Q(x_i | draw k of record i). `seen` are rows as in Draws (K of them if `shared`). The
   /// result stays valid until the next call.

@@ -30,21 +30,21 @@ Problems AdamOptions::check() const {
 
 template <typename Scalar>
 void Adam<Scalar>::step(double rate, const Vector<Scalar>& gradient, Vector<Scalar>& parameters) {
-  if (m_.size() != parameters.size()) {
-    m_.setZero(parameters.size());
-    v_.setZero(parameters.size());
+  if (state_.m.size() != parameters.size()) {
+    state_.m.setZero(parameters.size());
+    state_.v.setZero(parameters.size());
   }
-  beta1_power_ *= options_.beta1;
-  beta2_power_ *= options_.beta2;
-  const auto scale = static_cast<Scalar>(rate * std::sqrt(1 - beta2_power_) / (1 - beta1_power_));
+  state_.beta1_power *= options_.beta1;
+  state_.beta2_power *= options_.beta2;
+  const auto scale = static_cast<Scalar>(rate * std::sqrt(1 - state_.beta2_power) / (1 - state_.beta1_power));
   const auto b1 = static_cast<Scalar>(options_.beta1);
   const auto b2 = static_cast<Scalar>(options_.beta2);
   const auto c1 = static_cast<Scalar>(1 - options_.beta1);
   const auto c2 = static_cast<Scalar>(1 - options_.beta2);
   const auto epsilon = static_cast<Scalar>(options_.epsilon);
   const Scalar* g = gradient.data();
-  Scalar* __restrict m = m_.data();
-  Scalar* __restrict v = v_.data();
+  Scalar* __restrict m = state_.m.data();
+  Scalar* __restrict v = state_.v.data();
   Scalar* __restrict p = parameters.data();
   const Index count = parameters.size();
   for (Index i = 0; i < count; ++i) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "ppan/core/matrix.h"
 #include "ppan/core/problem.h"
 
@@ -28,15 +30,22 @@ struct AdamOptions {
 template <typename Scalar>
 class Adam {
  public:
+  /// All that the next step depends on, beside the options. Moments are empty before the first step.
+  struct State {
+    double beta1_power = 1;
+    double beta2_power = 1;
+    Vector<Scalar> m;
+    Vector<Scalar> v;
+  };
+
   explicit Adam(AdamOptions options = {}) : options_(options) {}
   void step(double rate, const Vector<Scalar>& gradient, Vector<Scalar>& parameters);
+  [[nodiscard]] const State& state() const { return state_; }
+  void resume(State state) { state_ = std::move(state); }
 
  private:
   AdamOptions options_;
-  double beta1_power_ = 1;
-  double beta2_power_ = 1;
-  Vector<Scalar> m_;
-  Vector<Scalar> v_;
+  State state_;
 };
 
 }  // namespace ppan

@@ -60,13 +60,51 @@ void Match<Scalar>::initialise(const SeededRandom& random) {
 }
 
 template <typename Scalar>
+MatchState<Scalar> Match<Scalar>::state() {
+  MatchState<Scalar> state;
+  state.mechanism = {mechanism_->parameters(), mechanism_adam_.state()};
+  state.adversary = {adversary_.parameters(), adversary_adam_.state(), adversary_.averages_started()};
+  if (discriminator_) state.discriminator = {discriminator_->parameters(), discriminator_adam_.state()};
+  if (Posterior<Scalar>* learner = distortion_->learner()) {
+    state.utility = {learner->parameters(), utility_adam_.state(), learner->averages_started()};
+  }
+  state.multiplier = budget_.multiplier();
+  return state;
+}
+
+template <typename Scalar>
+void Match<Scalar>::resume(const MatchState<Scalar>& state) {
+  const auto take = [](const PlayerState<Scalar>& from, const char* player, Vector<Scalar>& parameters,
+                       Adam<Scalar>& adam) {
+    const auto fits = [&](const Vector<Scalar>& v) { return v.size() == parameters.size(); };
+    if (!fits(from.parameters) || (from.adam.m.size() > 0 && !(fits(from.adam.m) && fits(from.adam.v)))) {
+      throw Error(ErrorCode::kUsage,
+                  std::string("training cannot be resumed: the ") + player + " has another shape");
+    }
+    parameters = from.parameters;
+    adam.resume(from.adam);
+  };
+  take(state.mechanism, "mechanism", mechanism_->parameters(), mechanism_adam_);
+  take(state.adversary, "adversary", adversary_.parameters(), adversary_adam_);
+  adversary_.set_averages_started(state.adversary.averages_started);
+  if (discriminator_) {
+    take(state.discriminator, "discriminator", discriminator_->parameters(), discriminator_adam_);
+  }
+  if (Posterior<Scalar>* learner = distortion_->learner()) {
+    take(state.utility, "utility network", learner->parameters(), utility_adam_);
+    learner->set_averages_started(state.utility.averages_started);
+  }
+  budget_.set_multiplier(state.multiplier);
+}
+
+template <typename Scalar>
 double Match<Scalar>::weighted_mean(const Matrix<Scalar>& value) const {
   return static_cast<double>(value.cwiseProduct(draws_.weight).sum()) / static_cast<double>(draws_.records);
 }
 
 template <typename Scalar>
-void Match<Scalar>::draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise) {
-  mechanism_->draw(batch.observed, noise, draws_);
+void Match<Scalar>::draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise, DrawScope scope) {
+  mechanism_->draw_part(scope, batch.observed, noise, draws_);
   noise_ = &noise;
 }
 
@@ -114,8 +152,9 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
   const Matrix<Scalar>& score =
       adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
   report.log_likelihood = weighted_mean(score);
-  if (adversary_felt_ && !draws_.shared) {  // the symbols of an alphabet do not move
-    d_score_ = draws_.weight * share;
+  const Scalar felt = static_cast<Scalar>(adversary_weight_) * share;
+  if (felt > 0 && !draws_.shared) {  // the symbols of an alphabet do not move
+    d_score_ = draws_.weight * felt;
     adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, nullptr,
                         &draws_gradient_.seen);
     draws_gradient_.has_seen = true;
@@ -138,7 +177,6 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
 
   if (draws_.weights_learned) {
     draws_gradient_.weight.resize(draws_.records, draws_.per_record);
-    const Scalar felt = adversary_felt_ ? share : Scalar(0);
     for (Index k = 0; k < draws_.per_record; ++k) {
       draws_gradient_.weight.col(k).array() =
           score.col(k).array() * felt + slope_.array() * distortion_value_.col(k).array();

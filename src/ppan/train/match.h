@@ -41,6 +41,24 @@ struct StepReport {
   [[nodiscard]] double loss() const { return log_likelihood + penalty + discriminator; }
 };
 
+/// A learning player between two steps.
+template <typename Scalar>
+struct PlayerState {
+  Vector<Scalar> parameters;
+  typename Adam<Scalar>::State adam;
+  bool averages_started = false;  ///< Posterior::averages_started(), where the player is one.
+};
+
+/// Everything of a match that the steps to come depend on. Players that do not take part are empty.
+template <typename Scalar>
+struct MatchState {
+  PlayerState<Scalar> mechanism;
+  PlayerState<Scalar> adversary;
+  PlayerState<Scalar> discriminator;
+  PlayerState<Scalar> utility;
+  double multiplier = 0;  ///< Of a dual budget.
+};
+
 template <typename Scalar>
 class Match {
  public:
@@ -57,16 +75,20 @@ class Match {
   [[nodiscard]] Distortion<Scalar>& distortion() { return *distortion_; }
   [[nodiscard]] Discriminator<Scalar>* discriminator() { return discriminator_ ? &*discriminator_ : nullptr; }
   [[nodiscard]] const Budget<Scalar>& budget() const { return budget_; }
+  void set_multiplier(double multiplier) { budget_.set_multiplier(multiplier); }
+  [[nodiscard]] MatchState<Scalar> state();
+  /// Goes on from `state`. Throws Error(kUsage) if it is of a match with other players.
+  void resume(const MatchState<Scalar>& state);
   [[nodiscard]] std::unique_ptr<Mechanism<Scalar>> take_mechanism() { return std::move(mechanism_); }
 
-  /// False: the adversary still learns, but the mechanism's loss leaves it out.
-  void feel_adversary(bool felt) { adversary_felt_ = felt; }
+  /// Weight of the adversary in the mechanism's loss. At 0 the adversary still learns, but is not felt.
+  void feel_adversary(double weight) { adversary_weight_ = weight; }
   /// True if step_discriminator() or step_utility() do anything.
   [[nodiscard]] bool has_helpers() { return discriminator_ || distortion_->learner(); }
 
   /// New draws for this batch; the steps below are taken on them, with the same batch. `noise` must outlive
   /// them.
-  void draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise);
+  void draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise, DrawScope scope = {});
   /// Ascends mean log Q(x|z); returns it as it was before the step.
   double step_adversary(const Records<Scalar>& batch, double rate);
   /// Ascends the discriminator's objective, if there is one; returns it as it was before the step.
@@ -92,7 +114,7 @@ class Match {
   Adam<Scalar> discriminator_adam_;
   Adam<Scalar> utility_adam_;
 
-  bool adversary_felt_ = true;
+  double adversary_weight_ = 1;
   const Matrix<Scalar>* noise_ = nullptr;  // of the current draws; belongs to the caller
   // Reused from step to step.
   Draws<Scalar> draws_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -43,6 +44,7 @@ Problems TrainOptions::check() const {
   list.require_at_least("batch", static_cast<double>(batch), 1);
   list.require_at_least("adversary_steps", adversary_steps, 1);
   list.require_at_least("warm_up", warm_up, 0);
+  list.require_at_least("ramp", ramp, 0);
   list.require_at_least("weight_decay", weight_decay, 0);
   list.add("mechanism_rate", mechanism_rate.check());
   list.add("adversary_rate", adversary_rate.check());
@@ -74,6 +76,7 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
   match.initialise(root.fork("parameters"));
   take_start(start.mechanism, "mechanism", match.mechanism().parameters());
   take_start(start.adversary, "adversary", match.adversary().parameters());
+  match.set_multiplier(start.multiplier);
 
   TrainSummary summary{.given = options, .records = records.rows()};
   summary.batch_used = std::min(options.batch, records.rows());
@@ -88,27 +91,44 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
   Snapshot<Scalar> good{match.mechanism().parameters(), match.adversary().parameters()};
   // Without noise the draws of a mini-batch stay what they are until the mechanism moves.
   const bool redraw = options.redraw && match.mechanism().noisy();
-  const auto draw = [&] {
+  const auto draw = [&](DrawScope scope) {
     match.mechanism().fill_noise(noise_stream, summary.batch_used, noise);
-    match.draw(batch, noise);
+    match.draw(batch, noise, scope);
   };
+  const bool redraw_helpers = redraw && match.has_helpers();
 
-  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
+  int done = 0;
+  if (start.resume) {
+    match.resume(start.resume->match);
+    summary.epochs = std::move(start.resume->epochs);
+    done = static_cast<int>(summary.epochs.size());
+    summary.iterations = batches * done;
+    good = {match.mechanism().parameters(), match.adversary().parameters()};
+    // The random streams are brought to where they were by drawing what was drawn: seconds against the hours
+    // that are saved, and the state needs none of a generator's inside.
+    const Index draws = redraw ? options.adversary_steps + (redraw_helpers ? 1 : 0) + 1 : 1;
+    for (int epoch = 0; epoch < done; ++epoch) shuffle(order_stream, order);
+    for (Index d = 0; d < draws * summary.iterations; ++d) {
+      match.mechanism().fill_noise(noise_stream, summary.batch_used, noise);
+    }
+  }
+
+  for (int epoch = done + 1; epoch <= options.epochs; ++epoch) {
     EpochReport report{.epoch = epoch, .epochs = options.epochs};
     shuffle(order_stream, order);
-    match.feel_adversary(epoch > options.warm_up);
+    match.feel_adversary(std::clamp((epoch - options.warm_up) / (options.ramp + 1.0), 0.0, 1.0));
     for (Index b = 0; b < batches; ++b) {
       gather(records, order.data() + b * summary.batch_used, summary.batch_used, batch);
       const double progress = static_cast<double>(summary.iterations++) / total;
       const double adversary_rate = options.adversary_rate.at(progress);
       for (int s = 0; s < options.adversary_steps; ++s) {
-        if (s == 0 || redraw) draw();
+        if (s == 0 || redraw) draw({.same_records = s > 0, .seen_only = redraw});
         report.adversary += match.step_adversary(batch, adversary_rate);
       }
-      if (redraw && match.has_helpers()) draw();
+      if (redraw_helpers) draw({.same_records = true});
       report.discriminator += match.step_discriminator(batch, adversary_rate);
       report.utility += match.step_utility(batch, adversary_rate);
-      if (redraw) draw();
+      if (redraw) draw({.same_records = true});
       const double rate = options.mechanism_rate.at(progress);
       if (options.weight_decay > 0) {
         match.mechanism().parameters() *= static_cast<Scalar>(1 - rate * options.weight_decay);
@@ -140,6 +160,7 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
       break;
     }
     good = {match.mechanism().parameters(), match.adversary().parameters()};
+    if (start.checkpoint && epoch < options.epochs) start.checkpoint({match.state(), summary.epochs});
 
     bool stop = false;
     for (const Observer& observer : observers) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct TrainOptions {
   /// Epochs at the start in which the adversary is not felt: the mechanism learns usefulness alone. At least
   /// 0.
   int warm_up = 0;
+  /// Epochs after the warm-up over which the adversary's weight in the mechanism's loss rises from 0 to 1. At
+  /// least 0.
+  int ramp = 0;
   /// Each mechanism step first shrinks its parameters by rate * weight_decay (Loshchilov, Hutter 2019). At
   /// least 0. With few records per symbol it keeps a finite mechanism from following the sample's accidents.
   double weight_decay = 0;
@@ -71,12 +75,25 @@ struct Trained {
   TrainSummary summary;
 };
 
+/// A training between two epochs.
+template <typename Scalar>
+struct TrainState {
+  MatchState<Scalar> match;
+  std::vector<EpochReport> epochs;  ///< Those that are done.
+};
+
 /// What a training may start with instead of the usual.
 template <typename Scalar>
 struct TrainStart {
   std::unique_ptr<Distortion<Scalar>> distortion;  ///< Of the caller's own; null: options.game.distortion.
   Vector<Scalar> mechanism;                        ///< Parameters; empty: random.
   Vector<Scalar> adversary;                        ///< Parameters; empty: random.
+  double multiplier = 0;                           ///< Of a dual budget. At least 0.
+  /// Goes on from here; records and options must be those of the training that was interrupted. What follows
+  /// is then bit for bit what would have followed there.
+  std::optional<TrainState<Scalar>> resume;
+  /// Called after every epoch but the last, to keep the state somewhere.
+  std::function<void(const TrainState<Scalar>&)> checkpoint;
 };
 
 /// Plays the game on `records`. Ends at the epoch limit, when an observer says so, or when it diverges (a

@@ -66,11 +66,56 @@ TEST_P(TrainEveryGame, DoesNotDependOnTheNumberOfThreads) {
   for (std::size_t i = 0; i < one.size(); ++i) expect_same(one[i], two[i]);
 }
 
+TEST_P(TrainEveryGame, ResumesBitForBit) {
+  const auto records = sample<float>(GetParam().world, 100, 94);
+  TrainOptions options = short_training(GetParam().game);
+  options.epochs = 4;
+  options.warm_up = 1;
+  options.ramp = 2;
+  options.mechanism_rate.decay_from = 0.3;
+  std::vector<TrainState<float>> kept;
+  TrainStart<float> keeping;
+  keeping.checkpoint = [&](const TrainState<float>& state) { kept.push_back(state); };
+  const auto whole = train(records, options, {}, std::move(keeping));
+  ASSERT_EQ(kept.size(), 3U);  // there is nothing to resume after the last epoch
+  for (const TrainState<float>& state : kept) {
+    TrainStart<float> start;
+    start.resume = state;
+    const auto rest = train(records, options, {}, std::move(start));
+    expect_same(whole, rest);
+    EXPECT_EQ(whole.summary.iterations, rest.summary.iterations);
+  }
+  // A state that has lost something must be noticed by the comparison above.
+  TrainStart<float> forgetful;
+  forgetful.resume = kept[1];
+  forgetful.resume->match.mechanism.adam = {};
+  const auto other = train(records, options, {}, std::move(forgetful));
+  EXPECT_NE(whole.mechanism->parameters(), other.mechanism->parameters());
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, TrainEveryGame, ::testing::ValuesIn(testing::games()),
                          [](const auto& each) { return each.param.name; });
 
 GameOptions scalar_game() {
   return testing::games().front().game;
+}
+
+TEST(Train, RefusesAStateOfOtherPlayers) {
+  const auto records = sample<float>(World::kGaussian, 100, 95);
+  TrainState<float> state;
+  TrainStart<float> keeping;
+  keeping.checkpoint = [&](const TrainState<float>& now) { state = now; };
+  static_cast<void>(train(records, short_training(scalar_game()), {}, std::move(keeping)));
+  TrainOptions wider = short_training(scalar_game());
+  wider.game.mechanism.hidden = {6};
+  TrainStart<float> start;
+  start.resume = state;
+  try {
+    static_cast<void>(train(records, wider, {}, std::move(start)));
+    FAIL() << "a state of another shape was taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("mechanism has another shape"));
+  }
 }
 
 TEST(Train, EachSwitchOfTheLoopMatters) {
