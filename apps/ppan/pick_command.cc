@@ -110,12 +110,13 @@ void check(const PickOptions& options) {
 
 std::string leakage_text(const std::optional<Estimate>& leakage, InformationUnit unit) {
   if (!leakage) return "unknown";
-  std::string text = fmt::format("{:.4g} {}", from_nats(leakage->nats, unit), to_string(unit));
+  std::string text = fmt::format("{:.4g} {} ({}", from_nats(leakage->nats, unit), to_string(unit),
+                                 to_string(leakage->bound));
   if (leakage->interval95) {
-    text += fmt::format(" (95 % interval {:.4g} to {:.4g})", from_nats(leakage->interval95->low, unit),
+    text += fmt::format(", 95 % interval {:.4g} to {:.4g}", from_nats(leakage->interval95->low, unit),
                         from_nats(leakage->interval95->high, unit));
   }
-  return text;
+  return text + "; " + leakage->method + ")";
 }
 
 int run_pick(const PickOptions& options) {

@@ -28,7 +28,7 @@ std::string numbers(const ProgressState& state) {
   std::string text = fmt::format("{:3.0f}%  {}/{} points  epoch {}/{}", std::floor(100 * state.fraction()),
                                  state.points_done, state.points, state.epochs_done, state.epochs);
   if (!state.label.empty()) {
-    text += fmt::format("  {}: distortion {:.3f}, leakage {:.3f} nats", state.label, state.distortion,
+    text += fmt::format("  {}: distortion {:.3f}, own adversary {:.3f} nats", state.label, state.distortion,
                         state.leakage_nats);
   }
   if (const double left = state.remaining_seconds(); left >= 0 && state.fraction() < 1) {

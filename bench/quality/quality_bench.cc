@@ -1,11 +1,14 @@
-// How near the optimum the experiments come: excess over the least possible leakage, for the preset `best` (and
-// `paper` beside it), over several seeds, against the bars the project holds itself to. Deterministic for a seed.
-//   bench_quality [--points N] [--seeds N] [--only EXPERIMENT] [--paper]
+// How near the optimum the experiments come: excess over the least possible leakage, for the preset `best`
+// (and `paper` beside it), over several seeds, against the bars the project holds itself to. Deterministic
+// for a seed.
+//   bench_quality [--points N] [--first-seed S] [--seeds N] [--only EXPERIMENT] [--paper]
+// The settings were chosen on seeds 1 to 3; others show whether they were only made for these.
 // Prints a Markdown table; exit status 1 if a bar is missed.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -70,10 +73,22 @@ Excess excess_of(const std::vector<ExperimentPoint>& points, const std::string& 
   return e;
 }
 
+/// How far the distortion on the training data is from the budget of the points that it binds, beyond the
+/// allowance of 2 % or 0.01; at most 0 where all meet it.
+double worst_budget_miss(const std::vector<ExperimentPoint>& points, const std::string& series) {
+  double worst = -std::numeric_limits<double>::infinity();
+  for (const ExperimentPoint& p : points) {
+    if (p.series != series || !p.training || p.training->epochs.back().multiplier <= 0.01) continue;  // slack
+    worst = std::max(worst, std::abs(*p.training_distortion - p.budget) - std::max(0.01, 0.02 * p.budget));
+  }
+  return worst;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   int points = 20;
+  int first_seed = 1;
   int seeds = 3;
   std::string only;
   auto preset = ppan::Preset::kBest;
@@ -83,12 +98,16 @@ int main(int count, char** arguments) {
       preset = ppan::Preset::kPaper;
     } else if (i + 1 < count && argument == "--points") {
       points = std::atoi(arguments[++i]);
+    } else if (i + 1 < count && argument == "--first-seed") {
+      first_seed = std::atoi(arguments[++i]);
     } else if (i + 1 < count && argument == "--seeds") {
       seeds = std::atoi(arguments[++i]);
     } else if (i + 1 < count && argument == "--only") {
       only = arguments[++i];
     } else {
-      fmt::print(stderr, "usage: bench_quality [--points N] [--seeds N] [--only EXPERIMENT] [--paper]\n");
+      fmt::print(
+          stderr,
+          "usage: bench_quality [--points N] [--first-seed S] [--seeds N] [--only EXPERIMENT] [--paper]\n");
       return 2;
     }
   }
@@ -100,7 +119,7 @@ int main(int count, char** arguments) {
   std::map<std::string, std::vector<ExperimentPoint>> runs;
   for (const Bar& bar : bars()) {
     if (!only.empty() && only != bar.experiment) continue;
-    for (int seed = 1; seed <= seeds; ++seed) {
+    for (int seed = first_seed; seed < first_seed + seeds; ++seed) {
       const std::string family = bar.mechanism ? std::string(to_string(*bar.mechanism)) : "default";
       const std::string key = fmt::format("{}/{}/{}", bar.experiment, family, seed);
       if (!runs.contains(key)) {
@@ -118,6 +137,11 @@ int main(int count, char** arguments) {
         const double other = excess_of(runs[key], rival, false).mean();
         ok = ok && e.mean() <= other;
         verdict = fmt::format(" (conventional {:.4f})", other);
+      }
+      // What a dual budget promises: the distortion asked for, on the training data, wherever it binds.
+      if (const double miss = worst_budget_miss(runs[key], bar.series); miss > 0) {
+        ok = false;
+        verdict += fmt::format(" (a budget missed by {:.4f} more than is allowed)", miss);
       }
       // Far below the optimum is as suspicious as far above: the estimate would be fooled.
       ok = ok && e.mean() >= -0.005;
