@@ -1,9 +1,30 @@
 #include "ppan/game/finite_mechanism.h"
 
+#include <algorithm>
+
 #include "ppan/game/input.h"
+#include "ppan/game/look_up.h"
 #include "ppan/game/softmax.h"
 
 namespace ppan {
+namespace {
+
+// out(i, :) = table(code_i, :)
+template <typename Scalar>
+void look_up_rows(const Scalar* table, Index levels, const Symbols& code, Matrix<Scalar>& out) {
+  for (Index k = 0; k < out.cols(); ++k) {
+    look_up(table + k * levels, 1, code.data(), out.rows(), out.data() + k * out.rows());
+  }
+}
+
+// table(code_i, :) = sum of from(i, :)
+template <typename Scalar>
+void add_up_rows(const Matrix<Scalar>& from, const Symbols& code, Index levels, Scalar* table) {
+  std::fill_n(table, levels * from.cols(), Scalar(0));
+  add_up(from, code.data(), 1, levels, table);
+}
+
+}  // namespace
 
 template <typename Scalar>
 FiniteMechanism<Scalar>::FiniteMechanism(const MechanismOptions& options, const Attribute<Scalar>& observed)
@@ -26,14 +47,8 @@ void FiniteMechanism<Scalar>::initialise(RandomSource& random) {
 template <typename Scalar>
 const Matrix<Scalar>& FiniteMechanism<Scalar>::logits_of(const Attribute<Scalar>& observed) {
   if (table_) {
-    const Index rows = observed.rows();
-    const Index alphabet = observed.levels;
-    logits_.resize(rows, this->options_.released);
-    for (Index k = 0; k < logits_.cols(); ++k) {
-      const Scalar* column = this->parameters_.data() + k * alphabet;
-      Scalar* out = logits_.data() + k * rows;
-      for (Index i = 0; i < rows; ++i) out[i] = column[observed.code[static_cast<std::size_t>(i)]];
-    }
+    logits_.resize(observed.rows(), this->options_.released);
+    look_up_rows(this->parameters_.data(), observed.levels, observed.code, logits_);
     return logits_;
   }
   if (!observed.finite()) return network_.forward(this->parameters_.data(), observed.value, workspace_);
@@ -45,9 +60,9 @@ const Matrix<Scalar>& FiniteMechanism<Scalar>::logits_of(const Attribute<Scalar>
 template <typename Scalar>
 void FiniteMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Matrix<Scalar>& noise,
                                    Draws<Scalar>& draws) {
-  const Matrix<Scalar>& logits = logits_of(observed);
   const Index symbols = this->options_.released;
   if (this->options_.kind == MechanismKind::kGumbel) {
+    const Matrix<Scalar>& logits = logits_of(observed);
     const Index times = this->options_.draws;
     draws.set_equal_weights(observed.rows(), times);
     draws.released.resize(times * observed.rows(), symbols);
@@ -64,7 +79,19 @@ void FiniteMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Matr
   draws.shared = true;
   draws.weights_learned = true;
   if (draws.released.rows() != symbols) draws.released.setIdentity(symbols, symbols);
-  softmax_rows(logits, draws.weight);
+  if (!by_level(observed)) {
+    softmax_rows(logits_of(observed), draws.weight);
+    return;
+  }
+  logits_ = Eigen::Map<const Matrix<Scalar>>(this->parameters_.data(), observed.levels, symbols);
+  softmax_rows(logits_, level_probability_);
+  draws.weight.resize(observed.rows(), symbols);
+  look_up_rows(level_probability_.data(), observed.levels, observed.code, draws.weight);
+}
+
+template <typename Scalar>
+bool FiniteMechanism<Scalar>::by_level(const Attribute<Scalar>& observed) const {
+  return table_ && observed.levels <= observed.rows();
 }
 
 template <typename Scalar>
@@ -83,18 +110,18 @@ void FiniteMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const 
       d_logits_ += d_soft_.middleRows(t * observed.rows(), observed.rows());
     }
     d_logits_ /= static_cast<Scalar>(this->options_.temperature);
+  } else if (by_level(observed)) {
+    // The same sum, taken before the softmax instead of behind it: both are linear in the gradient.
+    d_draws_.resize(observed.levels, draws.per_record);
+    add_up_rows(gradient.weight, observed.code, observed.levels, d_draws_.data());
+    softmax_rows_backward(level_probability_, d_draws_, d_logits_);
+    parameter_gradient = d_logits_.reshaped();
+    return;
   } else {
     softmax_rows_backward(draws.weight, gradient.weight, d_logits_);
   }
   if (table_) {
-    const Index alphabet = observed.levels;
-    parameter_gradient.setZero();
-    for (Index k = 0; k < d_logits_.cols(); ++k) {
-      Scalar* column = parameter_gradient.data() + k * alphabet;
-      const Scalar* from = d_logits_.data() + k * observed.rows();
-      for (Index i = 0; i < observed.rows(); ++i)
-        column[observed.code[static_cast<std::size_t>(i)]] += from[i];
-    }
+    add_up_rows(d_logits_, observed.code, observed.levels, parameter_gradient.data());
     return;
   }
   network_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_logits_,

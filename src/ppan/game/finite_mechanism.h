@@ -23,6 +23,9 @@ class FiniteMechanism final : public Mechanism<Scalar> {
 
  private:
   const Matrix<Scalar>& logits_of(const Attribute<Scalar>& observed);
+  // Whether probabilities are computed once for each symbol of W and looked up for the records, which pays
+  // as soon as a batch has as many records as W has symbols.
+  [[nodiscard]] bool by_level(const Attribute<Scalar>& observed) const;
 
   Mlp<Scalar> network_;
   bool table_;  // logits looked up, not computed
@@ -30,8 +33,9 @@ class FiniteMechanism final : public Mechanism<Scalar> {
   Matrix<Scalar> input_;
   Matrix<Scalar> logits_;
   Matrix<Scalar> d_logits_;
-  Matrix<Scalar> d_draws_;  // kGumbel only
-  Matrix<Scalar> d_soft_;
+  Matrix<Scalar> level_probability_;  // by_level(): a row per symbol of W
+  Matrix<Scalar> d_draws_;
+  Matrix<Scalar> d_soft_;  // kGumbel only
 };
 
 }  // namespace ppan

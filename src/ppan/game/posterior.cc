@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "ppan/game/input.h"
+#include "ppan/game/look_up.h"
 #include "ppan/game/softmax.h"
 
 namespace ppan {
@@ -21,6 +22,12 @@ constexpr double kLeastDeviation = 1e-6;
 // Standardised values are cut off here. While a mechanism collapses to a constant the averages lag behind it,
 // and without the cut a single step could overflow the optimiser's second moments and freeze the adversary.
 constexpr double kMostDeviations = 10;
+
+// Symbols are one-hot, so a single layer without bias gives symbol k row k of its weights: there is nothing
+// to multiply, and the gradient of the weights is that of the outputs.
+bool is_table(const MlpShape& shape) {
+  return shape.hidden.empty() && !shape.bias && !shape.skip;
+}
 
 }  // namespace
 
@@ -128,9 +135,15 @@ const Matrix<Scalar>& Posterior<Scalar>::score(const Matrix<Scalar>& raw, bool s
     Link& link = links_[a];
     link.by_symbol = shared && a == 0;
     if (a > 0) write_link_input(a, seen, shared, per_record, attributes);
-    const Matrix<Scalar>& output =
-        link.network.forward(parameters_.data() + link.offset, input_of(a, seen), link.workspace);
-    if (link.levels > 0) log_softmax_rows(output, link.log_prob);
+    const MlpShape& shape = link.network.shape();
+    if (link.by_symbol && !standardise_ && is_table(shape)) {
+      link.workspace.layer.resize(1);
+      link.workspace.layer.front() =
+          Eigen::Map<const Matrix<Scalar>>(parameters_.data() + link.offset, shape.inputs, shape.outputs);
+    } else {
+      link.network.forward(parameters_.data() + link.offset, input_of(a, seen), link.workspace);
+    }
+    if (link.levels > 0) log_softmax_rows(link.workspace.layer.back(), link.log_prob);
     add_score(link, attributes[a], per_record);
   }
   return score_;
@@ -141,11 +154,15 @@ void Posterior<Scalar>::add_score(Link& link, const Attribute<Scalar>& x, Index 
   const Index records = x.rows();
   if (link.levels > 0) {
     const Index rows = link.log_prob.rows();
+    const std::int32_t* code = x.code.data();
     for (Index k = 0; k < per_record; ++k) {
-      for (Index i = 0; i < records; ++i) {
-        const Index row = link.by_symbol ? k : k * records + i;
-        score_(i, k) += link.log_prob.data()[x.code[static_cast<std::size_t>(i)] * rows + row];
+      Scalar* score = score_.data() + k * records;
+      if (link.by_symbol) {  // the first link, to whose score nothing has been added yet
+        look_up(link.log_prob.data() + k, static_cast<std::int32_t>(rows), code, records, score);
+        continue;
       }
+      const Scalar* from = link.log_prob.data() + k * records;
+      for (Index i = 0; i < records; ++i) score[i] += from[code[i] * rows + i];
     }
     return;
   }
@@ -181,12 +198,9 @@ void Posterior<Scalar>::fill_output_gradient(Link& link, const Attribute<Scalar>
   if (link.levels > 0) {
     // d log softmax_x / d logit_l = 1(l = x) - softmax_l, weighted with d_score.
     if (link.by_symbol) {
-      d_output.setZero();
-      for (Index k = 0; k < per_record; ++k) {
-        for (Index i = 0; i < records; ++i) d_output(k, x.code[static_cast<std::size_t>(i)]) += d_score(i, k);
-        const Scalar total = d_score.col(k).sum();
-        for (Index l = 0; l < link.levels; ++l) d_output(k, l) -= total * std::exp(link.log_prob(k, l));
-      }
+      d_output.array() = link.log_prob.array().exp();
+      for (Index k = 0; k < per_record; ++k) d_output.row(k) *= -d_score.col(k).sum();
+      add_up(d_score, x.code.data(), d_output.rows(), 1, d_output.data());
       return;
     }
     const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> flat(d_score.data(), d_score.size());
@@ -241,6 +255,11 @@ void Posterior<Scalar>::backward(const Matrix<Scalar>& raw, bool /*shared*/, Ind
   for (std::size_t a = 0; a < links_.size(); ++a) {
     Link& link = links_[a];
     fill_output_gradient(link, attributes[a], per_record, d_score);
+    if (link.by_symbol && !standardise_ && is_table(link.network.shape())) {
+      if (parameter_gradient)
+        parameter_gradient->segment(link.offset, link.d_output.size()) = link.d_output.reshaped();
+      continue;  // symbols do not move
+    }
     Matrix<Scalar>* d_input = nullptr;
     if (d_seen) d_input = a == 0 ? d_seen : &link.d_input;
     link.network.backward(parameters_.data() + link.offset, input_of(a, seen), link.d_output, link.workspace,

@@ -19,37 +19,45 @@ void row_max(const Matrix<Scalar>& m, Index first, Index count, RowBlock<Scalar>
   for (Index k = 1; k < m.cols(); ++k) most = most.max(m.col(k).segment(first, count).array());
 }
 
+// out = exp(logits - the row's largest). All exponentials in one run over the matrix: column by column, a
+// matrix of ten rows would not fill one vector register, and every one of them would be computed alone.
+template <typename Scalar>
+void exp_above_most(const Matrix<Scalar>& logits, Matrix<Scalar>& out) {
+  out.resize(logits.rows(), logits.cols());
+  for_row_blocks<Scalar>(logits.rows(), [&](Index first, Index count) {
+    RowBlock<Scalar> most(count);
+    row_max(logits, first, count, most);
+    for (Index k = 0; k < logits.cols(); ++k) {
+      out.col(k).segment(first, count).array() = logits.col(k).segment(first, count).array() - most;
+    }
+  });
+  out.array() = out.array().exp();
+}
+
 }  // namespace
 
 template <typename Scalar>
 void softmax_rows(const Matrix<Scalar>& logits, Matrix<Scalar>& out) {
-  out.resize(logits.rows(), logits.cols());
+  exp_above_most(logits, out);
   for_row_blocks<Scalar>(logits.rows(), [&](Index first, Index count) {
-    RowBlock<Scalar> most(count);
-    RowBlock<Scalar> sum = RowBlock<Scalar>::Zero(count);
-    row_max(logits, first, count, most);
-    for (Index k = 0; k < logits.cols(); ++k) {
-      auto column = out.col(k).segment(first, count).array();
-      column = (logits.col(k).segment(first, count).array() - most).exp();
-      sum += column;
-    }
+    RowBlock<Scalar> sum = out.col(0).segment(first, count).array();
+    for (Index k = 1; k < out.cols(); ++k) sum += out.col(k).segment(first, count).array();
     sum = sum.inverse();
-    for (Index k = 0; k < logits.cols(); ++k) out.col(k).segment(first, count).array() *= sum;
+    for (Index k = 0; k < out.cols(); ++k) out.col(k).segment(first, count).array() *= sum;
   });
 }
 
 template <typename Scalar>
 void log_softmax_rows(const Matrix<Scalar>& logits, Matrix<Scalar>& out) {
-  out.resize(logits.rows(), logits.cols());
+  exp_above_most(logits, out);
   for_row_blocks<Scalar>(logits.rows(), [&](Index first, Index count) {
-    RowBlock<Scalar> most(count);
-    RowBlock<Scalar> sum = RowBlock<Scalar>::Zero(count);
-    row_max(logits, first, count, most);
-    for (Index k = 0; k < logits.cols(); ++k)
-      sum += (logits.col(k).segment(first, count).array() - most).exp();
-    most += sum.log();
-    for (Index k = 0; k < logits.cols(); ++k) {
-      out.col(k).segment(first, count).array() = logits.col(k).segment(first, count).array() - most;
+    RowBlock<Scalar> shift(count);
+    row_max(logits, first, count, shift);
+    RowBlock<Scalar> sum = out.col(0).segment(first, count).array();
+    for (Index k = 1; k < out.cols(); ++k) sum += out.col(k).segment(first, count).array();
+    shift += sum.log();
+    for (Index k = 0; k < out.cols(); ++k) {
+      out.col(k).segment(first, count).array() = logits.col(k).segment(first, count).array() - shift;
     }
   });
 }

@@ -8,7 +8,7 @@ namespace ppan {
 template <typename Scalar>
 void softmax_rows(const Matrix<Scalar>& logits, Matrix<Scalar>& out);
 
-/// out(i, :) = log softmax(logits(i, :)).
+/// out(i, :) = log softmax(logits(i, :)). `out` must not be `logits`.
 template <typename Scalar>
 void log_softmax_rows(const Matrix<Scalar>& logits, Matrix<Scalar>& out);
 
