@@ -1,5 +1,7 @@
 #include "fuzz/targets.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +16,9 @@
 #include "ppan/encode/layout.h"
 #include "ppan/read/csv.h"
 #include "ppan/read/csv_writer.h"
+#include "ppan/read/idx.h"
 #include "ppan/read/job.h"
+#include "ppan/read/png.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/settings.h"
 #include "ppan/release/model_file.h"
@@ -93,6 +97,26 @@ void use_table(const std::string& text) {
       encoder.append_cell(columns[i], again.columns[i].value.empty() ? 0 : again.columns[i].value[r],
                           again.columns[i].code[r], cell);
     }
+  }
+}
+
+std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = (value << 8U) | static_cast<std::uint8_t>(bytes[at + i]);
+  return value;
+}
+
+// Gives every chunk of a PNG file the checksum it should have.
+void repair_png(std::string& bytes) {
+  std::size_t at = 8;  // behind the signature
+  while (bytes.size() >= at + 12) {
+    const std::size_t length = big_endian(bytes, at);
+    if (length > bytes.size() - at - 12) return;
+    const auto sum =
+        crc32(0, reinterpret_cast<const Bytef*>(bytes.data() + at + 4), static_cast<uInt>(length + 4));
+    for (std::size_t i = 0; i < 4; ++i)
+      bytes[at + 8 + length + i] = static_cast<char>((sum >> (24 - 8 * i)) & 0xFFU);
+    at += length + 12;
   }
 }
 
@@ -184,6 +208,46 @@ void model(const std::uint8_t* data, std::size_t size) {
   } catch (const Error& error) {
     require(error.code() == ErrorCode::kBadInput, "a bad model of a table is bad input");
   }
+}
+
+void idx(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return;
+  const std::string bytes = text_of(data + 1, size - 1);
+  Trickle source(bytes, 1 + data[0] / 2);
+  try {
+    if (data[0] % 2 == 0) {
+      const Symbols labels = read_idx_labels(source);
+      require(labels.size() + 8 == bytes.size(), "a label for each byte");
+      return;
+    }
+    const ImageSet set = read_idx_images(source);
+    require(set.size() >= 1 && set.height >= 1 && set.width >= 1, "there are pictures");
+    require(static_cast<std::size_t>(set.pixels.size()) + 16 == bytes.size(), "a pixel for each byte");
+    for (Index i = 0; i < set.size(); ++i) {
+      for (Index j = 0; j < set.pixels.cols(); ++j) {
+        const auto at = static_cast<std::size_t>(16 + i * set.pixels.cols() + j);
+        require(pixel_byte(set.pixels(i, j)) == static_cast<std::uint8_t>(bytes[at]), "pixels come back");
+      }
+    }
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput, "a bad IDX file is bad input");
+  }
+}
+
+void png(const std::uint8_t* data, std::size_t size) {
+  std::string bytes = text_of(data, size);
+  if (size % 4 != 0) repair_png(bytes);
+  GreyImage image;
+  try {
+    image = decode_png(bytes, "fuzz");
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput, "a bad PNG file is bad input");
+    return;
+  }
+  require(image.height >= 1 && image.height <= kMostImageSide, "heights are within their limit");
+  require(image.width >= 1 && image.width <= kMostImageSide, "widths are within their limit");
+  require(static_cast<Index>(image.bytes.size()) == image.height * image.width, "a byte for each pixel");
+  require(decode_png(encode_png(image), "fuzz").bytes == image.bytes, "what is written reads back equal");
 }
 
 }  // namespace ppan::fuzz
