@@ -11,6 +11,9 @@
 namespace ppan {
 namespace {
 
+// Up to this many levels are compared one by one, which takes less time than a hash of the cell.
+constexpr std::size_t kFewLevels = 12;
+
 constexpr std::string_view kUnexpectedMissing = "the value is missing, but in training none was";
 
 // Collects what goes wrong with the cells of one column.
@@ -84,10 +87,23 @@ Encoder::Encoder(Encoding encoding, char decimal) : encoding_(std::move(encoding
   }
 }
 
+std::int32_t Encoder::find_level(std::size_t column, std::string_view level) const {
+  const ColumnEncoding& from = encoding_.columns[column];
+  if (from.levels.size() <= kFewLevels) {
+    for (std::size_t i = 0; i < from.levels.size(); ++i) {
+      const auto code = static_cast<std::int32_t>(i);
+      if (from.levels[i] == level && code != from.missing_level) return code;
+    }
+    return -1;
+  }
+  const auto known = codes_[column].find(level);
+  return known != codes_[column].end() ? known->second : -1;
+}
+
 std::int32_t Encoder::code_of(std::int32_t column, std::string_view level) const {
   const auto c = static_cast<std::size_t>(column);
-  const auto known = codes_[c].find(level);
-  return known != codes_[c].end() ? known->second : encoding_.columns[c].other_level.value_or(-1);
+  const std::int32_t known = find_level(c, level);
+  return known >= 0 ? known : encoding_.columns[c].other_level.value_or(-1);
 }
 
 void Encoder::encode(const CsvChunk& chunk, std::span<const ColumnSource> columns, UnknownRow policy,
@@ -106,11 +122,10 @@ void Encoder::encode(const CsvChunk& chunk, std::span<const ColumnSource> column
     if (!column.numeric()) {
       for (std::size_t r = 0; r < rows; ++r) {
         const std::string_view cell = chunk.cell(static_cast<std::int64_t>(r), source);
-        const auto& codes = codes_[static_cast<std::size_t>(index)];
-        const auto known = codes.find(cell);
+        const std::int32_t known = find_level(static_cast<std::size_t>(index), cell);
         // A known level is never a marker of "no value", so most cells are compared with no marker.
-        if (known != codes.end() && known->second != column.other_level) {
-          to.code[r] = known->second;
+        if (known >= 0 && known != column.other_level) {
+          to.code[r] = known;
           continue;
         }
         const bool missing = is_missing(cell, column.missing);

@@ -76,6 +76,9 @@ class Encoder {
   void append_cell(std::int32_t column, double value, std::int32_t code, std::string& out) const;
 
  private:
+  // Code of a known level, or -1.
+  [[nodiscard]] std::int32_t find_level(std::size_t column, std::string_view level) const;
+
   struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }

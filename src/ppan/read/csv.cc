@@ -144,7 +144,10 @@ std::string show_cell(std::string_view cell) {
 
 bool is_missing(std::string_view cell, std::span<const std::string> markers) {
   cell = without_space(cell);
-  return std::any_of(markers.begin(), markers.end(), [&](const std::string& m) { return m == cell; });
+  // Length and first byte rule most cells out before any text is compared.
+  return std::any_of(markers.begin(), markers.end(), [&](const std::string& m) {
+    return m.size() == cell.size() && (m.empty() || (m.front() == cell.front() && m == cell));
+  });
 }
 
 Problems CsvOptions::check() const {

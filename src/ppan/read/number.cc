@@ -104,7 +104,8 @@ double NumberFormat::snap(double value) const {
 }
 
 void append_number(double value, const NumberFormat& format, std::string& out) {
-  std::array<char, 400> text{};  // the longest fixed double has 309 digits before the mark
+  std::array<char, 400>
+      text;  // the longest fixed double has 309 digits before the mark; not cleared: every cell comes here
   char* const begin = text.data();
   char* const limit = begin + text.size();
   char* end = begin;
@@ -116,7 +117,7 @@ void append_number(double value, const NumberFormat& format, std::string& out) {
     // text.
     const auto whole = static_cast<std::int64_t>(std::nearbyint(scaled));
     if (whole < 0) *end++ = '-';
-    std::array<char, 24> digits{};
+    std::array<char, 24> digits;
     const auto magnitude = static_cast<std::uint64_t>(whole < 0 ? -whole : whole);
     char* const last = std::to_chars(digits.data(), digits.data() + digits.size(), magnitude).ptr;
     auto count = static_cast<std::size_t>(last - digits.data());
