@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -10,6 +12,7 @@
 
 #include "ppan/audit/audit.h"
 #include "ppan/audit/audit_text.h"
+#include "ppan/audit_files.h"
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
@@ -31,6 +34,10 @@ struct AuditCommand {
   std::vector<std::string> sensitive;
   std::vector<std::string> side;
   std::vector<std::string> groups;
+  std::string together;
+  std::string out;
+  bool force = false;
+  std::string typed;  // the command
   bool scan = false;
   bool quick = false;
   bool ignore_order = false;
@@ -74,19 +81,20 @@ void take_columns(const AuditCommand& command, const AuditTable& original, const
   take(command.sensitive, input.sensitive);
   take(command.side, input.side);
   take(command.groups, input.groups);
+  if (!command.together.empty()) input.together = column_of(original, command.together, path);
   if (!command.scan) return;
   const auto named = [](const std::vector<AuditColumn>& columns, const std::string& name) {
     return AuditTable{columns}.find(name) != nullptr;
   };
   for (const AuditColumn& column : original.columns) {
     if (!input.released.find(column.name) && !named(input.sensitive, column.name) &&
-        !named(input.side, column.name)) {
+        !named(input.side, column.name) && column.name != command.together) {
       input.undeclared.push_back(column);
     }
   }
 }
 
-AuditInput input_of(const AuditCommand& command) {
+AuditInput input_of(const AuditCommand& command, std::optional<double>& changed) {
   if (command.original == "-" && command.released == "-") {
     throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
   }
@@ -101,18 +109,22 @@ AuditInput input_of(const AuditCommand& command) {
                 "The audit compares row by row: give tables of the same records in the same order.");
   }
   take_columns(command, original, command.original, input);
+  changed = changed_cells(original, input.released);
   return input;
 }
 
 // A model releases the rows itself. What the job called sensitive and side is taken unless said otherwise.
-AuditInput input_of(AuditCommand command, const ReleaseModel& model, const ModelAuditData& data) {
+AuditInput input_of(AuditCommand command, const ReleaseModel& model, const ModelAuditData& data,
+                    std::optional<double>& changed) {
   const Schema& schema = model.table.schema();
   if (command.sensitive.empty()) command.sensitive = schema.hidden_columns();
   if (command.side.empty()) command.side = schema.side;
+  if (command.together.empty()) command.together = schema.group.value_or("");
   refuse_repeated(command);
   AuditInput input;
   input.released = data.release(0);
   take_columns(command, data.original(), command.data, input);
+  changed = changed_cells(data.original(), input.released);
   input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
   input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
   return input;
@@ -135,6 +147,7 @@ void check_sources(const AuditCommand& command) {
 }
 
 int run_audit(const AuditCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
   check_sources(command);
   AuditOptions options{.quick = command.quick, .threads = command.threads, .seed = command.seed};
   options.target.bins = command.bins;
@@ -150,16 +163,34 @@ int run_audit(const AuditCommand& command) {
     model = load_model(command.model);
     data.emplace(*model, command.data, command.seed);
   }
-  const AuditReport report = audit(data ? input_of(command, *model, *data) : input_of(command), options);
+  if (!command.out.empty()) make_output_directory(command.out, command.force);
+  AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
+  const AuditReport report =
+      audit(data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed), options);
+  std::vector<std::filesystem::path> pages;
   if (command.save) {
     model->audit = findings_of(report, data->fingerprint());
     save_model(command.model, *model);
+    if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
+  }
+  if (!command.out.empty()) {
+    run.released = std::filesystem::path(model ? command.model : command.released).filename().string();
+    if (data) {
+      run.facts.emplace_back("table", std::filesystem::path(command.data).filename().string());
+      run.facts.emplace_back("sha256 of the table", data->fingerprint());
+    } else {
+      run.facts.emplace_back("original", std::filesystem::path(command.original).filename().string());
+    }
+    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    pages.push_back(write_audit_run(command.out, report, run));
   }
   if (command.json == "-") {
     write_stdout(to_json(report));
   } else {
     if (!command.json.empty()) write_file(command.json, to_json(report));
-    write_stdout(to_text(report, command.unit));
+    std::string text = to_text(report, command.unit);
+    for (const std::filesystem::path& page : pages) text += fmt::format("report: {}\n", page.string());
+    write_stdout(text);
   }
   if (report.within_limit()) return 0;
   fmt::print(stderr, "ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit,
@@ -188,7 +219,9 @@ void add_audit_command(CommandLine& line) {
       "  ppan audit --original holdout.csv --released released.csv --sensitive marital --limit 0.05 --unit "
       "bits\n"
       "  ppan audit --original holdout.csv --released released.csv --sensitive age --side region --scan "
-      "--json a.json");
+      "--json a.json\n"
+      "  ppan audit --original visits.csv --released released.csv --sensitive diagnosis --together patient "
+      "--out audit");
   command->add_option("model", options->model, "Model file to audit, with --data")
       ->type_name("MODEL")
       ->default_str("");
@@ -197,7 +230,12 @@ void add_audit_command(CommandLine& line) {
                    "Table (CSV) the model was not trained on, sensitive columns and all")
       ->type_name("FILE")
       ->default_str("");
-  command->add_flag("--save", options->save, "Keep what was found in the model file");
+  command->add_flag("--save", options->save,
+                    "Keep what was found in the model file, and in the report of the run it lies in");
+  command->add_option("--out", options->out, "Directory to write the findings and a report to")
+      ->type_name("DIR")
+      ->default_str("");
+  command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_option("--original", options->original, "Table (CSV) with the sensitive columns")
       ->type_name("FILE")
       ->default_str("");
@@ -215,6 +253,13 @@ void add_audit_command(CommandLine& line) {
   command
       ->add_option("--group", options->groups, "Column of the original whose values are groups to report on")
       ->type_name("COLUMN");
+  command
+      ->add_option(
+          "--together", options->together,
+          "Column of the original that names persons or the like: rows of one stay on one side of the "
+          "split; of a model: as in its job")
+      ->type_name("COLUMN")
+      ->default_str("");
   command->add_flag("--scan", options->scan,
                     "Attack every other column of the original that is not released");
   command->add_flag("--quick", options->quick, "Fewer attackers and rows");
@@ -236,7 +281,15 @@ void add_audit_command(CommandLine& line) {
       ->type_name("N")
       ->capture_default_str();
   add_unit_option(*command, options->unit);
-  command->callback([options, &line] { line.run = [options] { return run_audit(*options); }; });
+  command->callback([options, &line] {
+    options->typed =
+        !options->model.empty()
+            ? fmt::format("ppan audit {} --data {}", options->model, options->data)
+            : fmt::format("ppan audit --original {} --released {} --sensitive {}", options->original,
+                          options->released, fmt::join(options->sensitive, " "));
+    if (options->quick) options->typed += " --quick";
+    line.run = [options] { return run_audit(*options); };
+  });
 }
 
 }  // namespace ppan::cli

@@ -18,6 +18,9 @@ namespace ppan::cli {
 namespace {
 
 constexpr const char* kSeries = "ppan/table";
+constexpr std::string_view kUpperLow = "leakage_upper_low";
+constexpr std::string_view kUpperHigh = "leakage_upper_high";
+constexpr std::string_view kUpperMethod = "leakage_upper_method";
 constexpr std::size_t kHistogramBins = 24;
 
 ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, const CurveRun& run) {
@@ -51,6 +54,14 @@ CurveRow row_of(const MeasuredRelease& measured) {
   row.budget = measured.budget;
   row.distortion = measured.change.distortion;
   row.set_leakage(measured.leakage.joint);
+  if (measured.upper) {
+    row.set(curve_column::kUpperBound, measured.upper->nats);
+    if (measured.upper->interval95) {
+      row.set(kUpperLow, measured.upper->interval95->low);
+      row.set(kUpperHigh, measured.upper->interval95->high);
+    }
+    row.set(kUpperMethod, measured.upper->method);
+  }
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
   return row;
@@ -216,7 +227,8 @@ EncodedRows with_columns(const EncodedRows& rows, const std::vector<std::int32_t
   return out;
 }
 
-std::vector<AuditDetail> audits_of(const LeakageReport& leakage) {
+std::vector<AuditDetail> audits_of(const MeasuredRelease& measured) {
+  const LeakageReport& leakage = measured.leakage;
   std::vector<AuditDetail> out;
   const auto add = [&](const std::string& name, const Estimate& estimate) {
     AuditDetail detail;
@@ -226,9 +238,13 @@ std::vector<AuditDetail> audits_of(const LeakageReport& leakage) {
         "found by new attackers on held-out rows while the curve was made; 'ppan audit' tries harder";
     out.push_back(std::move(detail));
   };
-  if (leakage.names.size() > 1) add(list(leakage.names) + " together", leakage.joint);
+  if (leakage.names.size() > 1) {
+    add(list(leakage.names) + " together", leakage.joint);
+    out.back().upper_bound = measured.upper;
+  }
   for (std::size_t i = 0; i < std::min(leakage.names.size(), leakage.each.size()); ++i)
     add(leakage.names[i], leakage.each[i]);
+  if (leakage.names.size() == 1 && out.size() == 1) out.front().upper_bound = measured.upper;
   return out;
 }
 
@@ -239,9 +255,9 @@ std::string model_name(int point) {
 }
 
 void remove_old_run(const std::filesystem::path& directory) {
-  constexpr std::array kOwn{"curve.csv",    "summary.json", "metrics.jsonl", "columns.json",
-                            "details.json", "audit.json",   "examples.json", "curve.svg",
-                            "report.html",  "job.toml",     kUnchangedModel, kConstantModel};
+  constexpr std::array kOwn{"curve.csv",  "summary.json",  "metrics.jsonl", "columns.json", "details.json",
+                            "audit.json", "findings.json", "examples.json", "curve.svg",    "report.html",
+                            "job.toml",   kUnchangedModel, kConstantModel};
   std::vector<std::filesystem::path> old;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
@@ -312,9 +328,10 @@ CurveTable curve_of(const TableCurveResult& result) {
   CurveTable out;
   for (const std::string_view name :
        {column::kPoint, column::kLeakageLow, column::kLeakageHigh, column::kLeakageKind,
-        column::kLeakageMethod, std::string_view("changed"), column::kTrainingDistortion,
-        column::kTrainingBelief, std::string_view("training_leakage"), std::string_view("dominated"),
-        column::kStop, column::kSeed, column::kSeconds, std::string_view("model"), std::string_view("label")})
+        column::kLeakageMethod, column::kUpperBound, kUpperLow, kUpperHigh, kUpperMethod,
+        std::string_view("changed"), column::kTrainingDistortion, column::kTrainingBelief,
+        std::string_view("training_leakage"), std::string_view("dominated"), column::kStop, column::kSeed,
+        column::kSeconds, std::string_view("model"), std::string_view("label")})
     out.more_columns.emplace_back(name);
   for (const TablePoint& point : result.points) {
     CurveRow row = row_of(point.measured);
@@ -388,6 +405,7 @@ RunSummary summary_of(const TableCurveResult& result, const CurveRun& run) {
     summary.iterations = point.training.iterations;
     summary.seconds = point.seconds;
     summary.leakage = point.measured.leakage.joint;
+    if (point.measured.upper) summary.estimates.push_back({"bound from above", *point.measured.upper});
     summary.estimates.push_back({"on the training rows", point.training_leakage});
     summary.training_belief = point.training_belief;
     summary.model = model_name(point.number);
@@ -440,7 +458,7 @@ RunDetails details_of(const TableCurveResult& result, const Table& table, const 
     TableReleaser(model).release(test, random, released);
     details.columns = columns_of(test, released, measured, result.encoding);
     details.correlation = correlations(test, released, result.encoding);
-    details.audits = audits_of(measured.leakage);
+    details.audits = audits_of(measured);
     if (run.job.report.show_examples) {
       ExampleTable examples;
       for (const std::int32_t column : released.which)

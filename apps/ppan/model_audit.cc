@@ -4,10 +4,10 @@
 #include <string_view>
 #include <utility>
 
-#include "ppan/audit/density_bound.h"
 #include "ppan/core/random.h"
 #include "ppan/encode/encoder.h"
 #include "ppan/release/release_table.h"
+#include "ppan/table/table_bound.h"
 
 namespace ppan::cli {
 namespace {
@@ -56,9 +56,6 @@ AuditTable ModelAuditData::release(std::int64_t number) const {
 
 std::vector<Estimate> ModelAuditData::upper_bounds(const AttackTarget& target) const {
   const TableModel& table = model_->table;
-  if (table.components().size() != 1 || !table.schema().keep.empty()) return {};
-  const TableComponent& component = table.components().front();
-  if (component.kind != ComponentKind::kTrained) return {};
   CsvOptions options = csv_options(model_->format);
   options.chunk_rows = std::max<std::int64_t>(1, original_.rows());
   CsvReader in(memory_source(bytes_, name_), options);
@@ -70,12 +67,7 @@ std::vector<Estimate> ModelAuditData::upper_bounds(const AttackTarget& target) c
   in.next(chunk);
   EncodedRows rows;
   Encoder(table.encoding(), options.decimal).encode(chunk, bound, UnknownRow::kNearest, rows);
-  if (rows.rows != static_cast<std::int64_t>(target.code.size())) return {};
-  const auto observed = cast<double>(
-      observed_attribute(rows, table.encoding(), table.observed_layout(), component.mechanism.kind));
-  const auto mechanism = make_mechanism<double>(component.mechanism, observed);
-  mechanism->parameters() = component.parameters.cast<double>();
-  return mechanism_upper_bounds(*mechanism, observed, target.code, target.levels, !target.continuous);
+  return table_upper_bounds(table, rows, {target.code, target.levels, !target.continuous}, {.seed = seed_});
 }
 
 ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint) {

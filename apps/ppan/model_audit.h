@@ -23,8 +23,7 @@ class ModelAuditData {
   /// One release of it. Draws are told apart by `number` and the same for the same seed: an audit can be
   /// repeated, and none of them is published.
   [[nodiscard]] AuditTable release(std::int64_t number) const;
-  /// Bounds from above that the law of the mechanism allows. None for mixtures, and none where columns are
-  /// kept, which no law speaks of.
+  /// Bounds from above that the law of the mechanism allows (table_bound.h).
   [[nodiscard]] std::vector<Estimate> upper_bounds(const AttackTarget& target) const;
   [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
 

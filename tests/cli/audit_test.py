@@ -89,6 +89,39 @@ class Audit(CommandTest):
         # The side column is the mark itself: the release adds nothing.
         self.assertAlmostEqual(side["additional_nats"]["value"], 0, delta=0.02)
 
+    def test_rows_of_one_person_stay_together(self):
+        source = random.Random(9)
+        visits = []
+        for number in range(250):
+            ill, trait = source.choice(["yes", "no"]), f"{source.random():.6f}"
+            visits += [{"person": f"v{number}", "illness": ill, "trait": trait}] * 8
+        arguments = ("audit", "--quick", "--original", self.write("visits.csv", ["person", "illness", "trait"], visits),
+                     "--released", self.write("traits.csv", ["trait"], visits), "--sensitive", "illness", "--json", "-")
+        apart = json.loads(self.succeed(*arguments))["attributes"][0]["leakage"]
+        together = json.loads(self.succeed(*arguments, "--together", "person"))
+        self.assertGreater(apart["interval95"][0], 0.2)  # persons are recognised
+        self.assertEqual(together["attributes"][0]["leakage"]["interval95"][0], 0)
+        self.assertEqual((together["together"], together["units"]), ("person", 250))
+        self.assertIn("--together", self.refuse(3, *arguments, "--group", "person"))
+        self.assertIn("at least 100", self.refuse(3, *arguments, "--together", "illness"))
+
+    def test_a_directory_with_a_report(self):
+        out = self.path("audit-run")
+        text = self.succeed(*self.tables(), "--sensitive", "illness", "--sensitive", "hobby", "--out", out)
+        self.assertIn("report: " + os.path.join(out, "report.html"), text)
+        with open(os.path.join(out, "report.html")) as file:
+            page = file.read()
+        for words in ("Audit of released.csv", "What an attacker gains about illness", "logistic regression", "together"):
+            self.assertIn(words, page)
+        with open(os.path.join(out, "curve.csv"), newline="") as file:
+            row = next(csv.DictReader(file))
+        with open(os.path.join(out, "findings.json")) as file:
+            joint = json.load(file)["joint"]["leakage"]["nats"]
+        self.assertAlmostEqual(float(row["leakage"]), joint, places=12)
+        self.assertEqual(float(row["distortion"]), 0)  # what is released is as it was
+        self.succeed("report", out)
+        self.assertIn("not empty", self.refuse(2, *self.tables(), "--sensitive", "illness", "--out", out))
+
     def test_bad_input_is_refused_with_the_reason(self):
         arguments = self.tables()
         self.assertIn("did you mean 'illness'", self.refuse(3, *arguments, "--sensitive", "ilness"))

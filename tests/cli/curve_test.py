@@ -14,7 +14,7 @@ from support import BINARY
 from table_support import RunTest, ppan
 
 SERIES = {"ppan/table", "ppan/hull", "reference/unchanged", "reference/dropped", "reference/noise",
-          "reference/time-sharing"}
+          "reference/randomized-response", "reference/gaussian-noise", "reference/time-sharing"}
 
 
 class Curve(RunTest):
@@ -47,6 +47,9 @@ class Curve(RunTest):
         unchanged = next(row for row in rows if row["series"] == "reference/unchanged")
         self.assertEqual(float(unchanged["distortion"]), 0)
         self.assertGreater(float(unchanged["leakage"]), 0.1)  # the table tells of the illness
+        for row in points + [unchanged]:
+            self.assertGreaterEqual(float(row["leakage_upper"]), float(row["leakage_low"]), row)
+            self.assertTrue(row["leakage_upper_method"])
 
     def test_everything_is_in_the_directory(self):
         names = set(os.listdir(self.path("run")))

@@ -42,6 +42,17 @@ class ModelAudit(RunTest):
         self.assertEqual((kept["audited"], kept["audit"]["attributes"][0]["name"]), (True, "ill"))
         self.succeed("release", model, self.path("people.csv"), "-o", self.path("audited.csv"), "--quiet")
 
+    def test_findings_are_shown_in_the_report_of_the_run(self):
+        shutil.copytree(self.path("run"), self.path("audited-run"))
+        model = self.path("audited-run", "point-02.ppan")
+        for _ in range(2):  # the second audit takes the place of the first
+            text = self.succeed("audit", model, "--data", self.data, "--quick", "--save")
+            self.assertIn("report: ", text)
+        details = json.loads(self.read("audited-run", "audit.json"))
+        self.assertEqual([(p["series"], p["number"], len(p["audits"])) for p in details["points"]], [("ppan/table", 2, 1)])
+        self.assertIn("ppan audit --quick", self.read("audited-run", "report.html"))
+        self.assertNotIn("ppan audit --quick", self.read("run", "report.html"))
+
     def test_what_does_not_go_together(self):
         self.assertIn("--data", self.refuse(2, "audit", self.model))
         self.assertIn("--data", self.refuse(2, "audit", self.model, "--data", self.data, "--original", self.data))

@@ -60,7 +60,7 @@ class Pick(RunTest):
         self.assertGreater(model["origin"]["distortion"], 0)
 
     def test_bits(self):
-        self.assertIn(" bits (95 % interval ", self.pick("--leakage", "0.2", "--unit", "bits")[0])
+        self.assertIn(" bits (estimate, 95 % interval ", self.pick("--leakage", "0.2", "--unit", "bits")[0])
 
     def test_what_cannot_be_picked(self):
         run, out = self.path("run"), self.path("none.ppan")

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace ppan {
 namespace {
@@ -36,6 +39,35 @@ double variance_of_mean(const std::vector<double>& values) {
   return values.size() < 2 ? 0 : square / (n - 1) / n;
 }
 
+// Variance of the sum of `influence`, whose mean is 0.
+double variance_of_sum(const VectorRef<double>& influence, const Units& unit) {
+  std::unordered_map<std::int32_t, double> sum;
+  for (Index i = 0; i < influence.size(); ++i) sum[unit[static_cast<std::size_t>(i)]] += influence[i];
+  if (sum.size() < 2) return std::numeric_limits<double>::infinity();
+  double square = 0;
+  for (const auto& [name, value] : sum) square += value * value;
+  const auto units = static_cast<double>(sum.size());
+  return square * units / (units - 1);
+}
+
+// 1 for the rows whose likeliest level is the true one.
+Vector<double> recognised(const Matrix<float>& log_probability, const Symbols& x) {
+  Vector<double> hit(log_probability.rows());
+  for (Index i = 0; i < hit.size(); ++i) {
+    Index guess = 0;
+    log_probability.row(i).maxCoeff(&guess);
+    hit[i] = guess == x[static_cast<std::size_t>(i)] ? 1 : 0;
+  }
+  return hit;
+}
+
+Rate wilson(double p, double n) {
+  const double z2 = kNormal95 * kNormal95;
+  const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
+  const double half = kNormal95 / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+  return {p, {std::max(0.0, middle - half), std::min(1.0, middle + half)}};
+}
+
 }  // namespace
 
 double normal_quantile(double p) {
@@ -52,9 +84,14 @@ double normal_multiple(Index comparisons) {
   return comparisons <= 1 ? kNormal95 : normal_quantile(1 - 0.025 / static_cast<double>(comparisons));
 }
 
-Rate mean_rate(const VectorRef<double>& values) {
+Rate mean_rate(const VectorRef<double>& values, const Units& unit) {
   const auto n = static_cast<double>(values.size());
   const double mean = values.size() == 0 ? 0 : values.mean();
+  if (!unit.empty() && values.size() > 0) {
+    const Vector<double> influence = (values.array() - mean) / n;
+    const double half = kNormal95 * std::sqrt(variance_of_sum(influence, unit));
+    return {mean, {mean - half, mean + half}};
+  }
   const double variance = values.size() < 2 ? 0 : (values.array() - mean).square().sum() / (n - 1);
   const double half = values.size() == 0 ? 0 : kNormal95 * std::sqrt(variance / n);
   return {mean, {mean - half, mean + half}};
@@ -63,11 +100,20 @@ Rate mean_rate(const VectorRef<double>& values) {
 Rate share(Index hits, Index count) {
   if (count == 0) return {0, {0, 1}};
   const auto n = static_cast<double>(count);
-  const double p = static_cast<double>(hits) / n;
-  const double z2 = kNormal95 * kNormal95;
-  const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
-  const double half = kNormal95 / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
-  return {p, {std::max(0.0, middle - half), std::min(1.0, middle + half)}};
+  return wilson(static_cast<double>(hits) / n, n);
+}
+
+Rate share(const VectorRef<double>& hit, const Units& unit) {
+  if (hit.size() == 0) return {0, {0, 1}};
+  const auto n = static_cast<double>(hit.size());
+  const double p = hit.mean();
+  if (unit.empty()) return wilson(p, n);
+  const std::unordered_set<std::int32_t> different(unit.begin(), unit.end());
+  const auto units = static_cast<double>(different.size());
+  const Vector<double> influence = (hit.array() - p) / n;
+  const double variance = variance_of_sum(influence, unit);
+  const double like = variance > 0 ? p * (1 - p) / variance : units;  // so many independent rows
+  return wilson(p, std::clamp(like, 1.0, n));
 }
 
 double empirical_entropy(const Symbols& x, std::int32_t levels) {
@@ -85,8 +131,8 @@ Vector<double> log_share(const Symbols& x, std::int32_t levels) {
   return out;
 }
 
-Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string method) {
-  const Rate mean = mean_rate(gain);
+Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string method, const Units& unit) {
+  const Rate mean = mean_rate(gain, unit);
   const auto clip = [&](double v) { return std::clamp(v, 0.0, std::max(entropy, 0.0)); };
   return {.nats = clip(mean.value),
           .interval95 = Interval{clip(mean.interval95.low), clip(mean.interval95.high)},
@@ -95,25 +141,19 @@ Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string 
           .samples = gain.size()};
 }
 
-Rate accuracy(const Matrix<float>& log_probability, const Symbols& x) {
-  Index hits = 0;
-  for (Index i = 0; i < log_probability.rows(); ++i) {
-    Index guess = 0;
-    log_probability.row(i).maxCoeff(&guess);
-    hits += guess == x[static_cast<std::size_t>(i)] ? 1 : 0;
-  }
-  return share(hits, log_probability.rows());
+Rate accuracy(const Matrix<float>& log_probability, const Symbols& x, const Units& unit) {
+  return share(recognised(log_probability, x), unit);
 }
 
-Rate balanced_accuracy(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels) {
+Rate balanced_accuracy(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels,
+                       const Units& unit) {
   std::vector<double> hits(static_cast<std::size_t>(levels), 0);
   std::vector<double> rows(static_cast<std::size_t>(levels), 0);
-  for (Index i = 0; i < log_probability.rows(); ++i) {
-    Index guess = 0;
-    log_probability.row(i).maxCoeff(&guess);
+  const Vector<double> hit = recognised(log_probability, x);
+  for (Index i = 0; i < hit.size(); ++i) {
     const auto truth = static_cast<std::size_t>(x[static_cast<std::size_t>(i)]);
     rows[truth] += 1;
-    if (guess == x[static_cast<std::size_t>(i)]) hits[truth] += 1;
+    hits[truth] += hit[i];
   }
   double sum = 0;
   double variance = 0;
@@ -129,11 +169,20 @@ Rate balanced_accuracy(const Matrix<float>& log_probability, const Symbols& x, s
   }
   if (seen == 0) return {0, {0, 1}};
   const double value = sum / seen;
+  if (!unit.empty()) {
+    Vector<double> influence(hit.size());
+    for (Index i = 0; i < hit.size(); ++i) {
+      const auto truth = static_cast<std::size_t>(x[static_cast<std::size_t>(i)]);
+      influence[i] = (hit[i] - hits[truth] / rows[truth]) / rows[truth];
+    }
+    variance = std::max(variance, variance_of_sum(influence, unit));
+  }
   const double half = kNormal95 * std::sqrt(variance) / seen;
   return {value, {std::max(0.0, value - half), std::min(1.0, value + half)}};
 }
 
-Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels) {
+Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels,
+                    const Units& unit) {
   double sum = 0;
   double error = 0;
   double used = 0;
@@ -146,8 +195,22 @@ Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std:
     if (static_cast<Index>(std::min(own.size(), other.size())) < kLeastRows) continue;
     const std::vector<double> above = placements(own, other);
     const std::vector<double> below = placements(other, own);
-    sum += std::accumulate(above.begin(), above.end(), 0.0) / static_cast<double>(above.size());
-    error += std::sqrt(variance_of_mean(above) + variance_of_mean(below));
+    const double area = std::accumulate(above.begin(), above.end(), 0.0) / static_cast<double>(above.size());
+    sum += area;
+    if (unit.empty()) {
+      error += std::sqrt(variance_of_mean(above) + variance_of_mean(below));
+    } else {
+      // The area is the mean of `above` and 1 - the mean of `below`: each row pulls it on its own side.
+      Vector<double> influence(log_probability.rows());
+      std::size_t a = 0;
+      std::size_t b = 0;
+      for (Index i = 0; i < influence.size(); ++i) {
+        influence[i] = x[static_cast<std::size_t>(i)] == l
+                           ? (above[a++] - area) / static_cast<double>(above.size())
+                           : (1 - below[b++] - area) / static_cast<double>(below.size());
+      }
+      error += std::sqrt(variance_of_sum(influence, unit));
+    }
     used += 1;
     if (levels == 2) break;  // the other level has the same curve, mirrored
   }
@@ -158,15 +221,18 @@ Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std:
 }
 
 std::vector<LowFalsePositive> low_false_positive(const Matrix<float>& log_probability, const Symbols& x,
-                                                 std::int32_t levels) {
+                                                 std::int32_t levels, const Units& unit) {
   std::vector<LowFalsePositive> out;
   for (const double rate : std::array{0.01, 0.001}) {
     LowFalsePositive best{.false_positive_rate = rate, .level = -1, .true_positive_rate = {}};
     for (std::int32_t l = 0; l < levels; ++l) {
       std::vector<float> own;
       std::vector<float> other;
+      Units own_unit;
       for (Index i = 0; i < log_probability.rows(); ++i) {
-        (x[static_cast<std::size_t>(i)] == l ? own : other).push_back(log_probability(i, l));
+        const bool is_own = x[static_cast<std::size_t>(i)] == l;
+        (is_own ? own : other).push_back(log_probability(i, l));
+        if (is_own && !unit.empty()) own_unit.push_back(unit[static_cast<std::size_t>(i)]);
       }
       const double passes = rate * static_cast<double>(other.size());
       if (passes < kLeastPasses || static_cast<Index>(own.size()) < kLeastRows) continue;
@@ -174,8 +240,9 @@ std::vector<LowFalsePositive> low_false_positive(const Matrix<float>& log_probab
       const auto position = static_cast<std::ptrdiff_t>(passes);
       std::nth_element(other.begin(), other.begin() + position, other.end(), std::greater<>());
       const float threshold = other[static_cast<std::size_t>(position)];
-      const auto hits = std::count_if(own.begin(), own.end(), [&](float v) { return v > threshold; });
-      const Rate found = share(hits, static_cast<Index>(own.size()));
+      const Eigen::Map<const Vector<float>> scores(own.data(), static_cast<Index>(own.size()));
+      const Vector<double> hit = (scores.array() > threshold).cast<double>();
+      const Rate found = share(hit, own_unit);
       if (best.level < 0 || found.value > best.true_positive_rate.value) {
         best.level = l;
         best.true_positive_rate = found;

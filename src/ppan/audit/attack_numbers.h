@@ -18,10 +18,18 @@ struct Rate {
   Interval interval95;
 };
 
+/// Which person, household or the like each row belongs to: rows of one unit say the same thing more than
+/// once. Where an argument of this kind is empty, every row is its own unit. Units vary freely, rows within
+/// them need not: variances are those of sums over units (Liang and Zeger, Biometrika 73, 1986).
+using Units = Symbols;
+
 /// Mean with its normal 95 % interval.
-Rate mean_rate(const VectorRef<double>& values);
+Rate mean_rate(const VectorRef<double>& values, const Units& unit = {});
 /// hits / count with Wilson's interval.
 Rate share(Index hits, Index count);
+/// Share of the rows that are 1 (others 0), with Wilson's interval for as many independent rows as would vary
+/// as much.
+Rate share(const VectorRef<double>& hit, const Units& unit);
 
 /// Entropy of the shares of the levels among the rows, nats.
 double empirical_entropy(const Symbols& x, std::int32_t levels);
@@ -34,17 +42,20 @@ Vector<double> log_share(const Symbols& x, std::int32_t levels);
 /// shares is below H(X) in expectation and no Q beats P(x|z), so in expectation it is below I(X;Z). Interval:
 /// normal, from the variance of the gains, which is right to first order with P estimated (the influence of a
 /// row on the entropy is -log P(x)). Both are clipped to [0, entropy].
-Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string method);
+Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string method,
+                     const Units& unit = {});
 
 /// Share of rows whose likeliest level is the true one.
-Rate accuracy(const Matrix<float>& log_probability, const Symbols& x);
+Rate accuracy(const Matrix<float>& log_probability, const Symbols& x, const Units& unit = {});
 /// Mean over the levels of the share of their rows that are recognised; 1 / levels for any constant guess.
-Rate balanced_accuracy(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels);
+Rate balanced_accuracy(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels,
+                       const Units& unit = {});
 
 /// Area under the ROC curve, each level against the rest, mean over levels with at least 5 rows on both
 /// sides. Interval: placement values (E. DeLong et al., Biometrics 44, 1988), the mean of the levels'
 /// standard errors, which is theirs at worst.
-Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels);
+Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std::int32_t levels,
+                    const Units& unit = {});
 
 /// At a threshold that this share of the rows of other levels pass, the share of rows of a level that pass;
 /// of the level where it is greatest.
@@ -55,7 +66,7 @@ struct LowFalsePositive {
 };
 /// Only for rates at which at least ten rows of other levels pass.
 std::vector<LowFalsePositive> low_false_positive(const Matrix<float>& log_probability, const Symbols& x,
-                                                 std::int32_t levels);
+                                                 std::int32_t levels, const Units& unit = {});
 
 /// Half-width of a two-sided normal interval in standard deviations, when `comparisons` intervals are to hold
 /// together with 95 % (Bonferroni).

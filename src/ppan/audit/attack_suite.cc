@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
@@ -14,8 +15,6 @@
 namespace ppan {
 namespace {
 
-constexpr double kTrainShare = 0.5;
-constexpr double kSelectionShare = 0.2;
 // Doubling the rows "clearly" helps when it adds this much, in nats or as a share of what was found.
 constexpr double kRiseNats = 0.005;
 constexpr double kRiseShare = 0.05;
@@ -157,7 +156,7 @@ class Suite {
       result.attackers.push_back(
           {std::string(to_string(trained[a].kind)), selection_entropy + trained[a].selection_score,
            lower_bound(scores_of(trained[a].on_test, test_.x) - base, result.entropy,
-                       fmt::format("held-out log loss, {}", to_string(trained[a].kind)))});
+                       fmt::format("held-out log loss, {}", to_string(trained[a].kind)), split_.test_unit)});
     }
     take_winner(trained, single, base, selection_entropy, result);
     std::stable_sort(
@@ -243,7 +242,7 @@ class Suite {
         if (weight[a] >= 0.05) parts.emplace_back(weight[a], to_string(trained[a].kind));
       }
       const Estimate leakage = lower_bound(scores_of(mixed, test_.x) - base, result.entropy,
-                                           "held-out log loss, mixture of attackers");
+                                           "held-out log loss, mixture of attackers", split_.test_unit);
       result.attackers.push_back({"mixture", selection_entropy + selection_score, leakage});
       // The mixture has as many parameters as parts; it must beat the best of them by more than they can buy.
       const double margin =
@@ -276,17 +275,18 @@ class Suite {
             score[kParts.size() - 1 - static_cast<std::size_t>(p)] = scores_of(part.on_test, test_.x);
           });
       for (std::size_t p = 0; p < kParts.size(); ++p) {
-        result.learning.push_back(
-            {static_cast<Index>(train_rows_.size() / kParts[p]), mean_rate(score[p] - base)});
+        result.learning.push_back({static_cast<Index>(train_rows_.size() / kParts[p]),
+                                   mean_rate(score[p] - base, split_.test_unit)});
       }
       // The same test rows under both, so the difference is far less noisy than either.
-      const Rate rise = mean_rate(full - score.back());
-      const Rate found = mean_rate(full - base);
+      const Rate rise = mean_rate(full - score.back(), split_.test_unit);
+      const Rate found = mean_rate(full - base, split_.test_unit);
       result.still_rising = rise.interval95.low > 0 && found.interval95.low > 0 &&
                             rise.value > std::max(kRiseNats, kRiseShare * found.value) &&
                             found.value < kNearEverything * result.entropy;
     }
-    result.learning.push_back({static_cast<Index>(train_rows_.size()), mean_rate(full - base)});
+    result.learning.push_back(
+        {static_cast<Index>(train_rows_.size()), mean_rate(full - base, split_.test_unit)});
   }
 
   // Shuffles one side of one column at a time among the test rows and sees what the attacker loses.
@@ -299,7 +299,7 @@ class Suite {
       if (reads_features && (best == nullptr || t.selection_score > best->selection_score)) best = &t;
     }
     if (best == nullptr) return;
-    const Rate found = mean_rate(scores_of(best->on_test, test_.x) - base);
+    const Rate found = mean_rate(scores_of(best->on_test, test_.x) - base, split_.test_unit);
     if (found.interval95.low <= 0) return;
     const auto rows = static_cast<std::size_t>(std::min(kMostSourceRows, test_.rows()));
     AttackRows part = attack_rows(input_.released, target_.code, scores_.row,
@@ -356,16 +356,38 @@ Problems SuiteOptions::check() const {
   return list.take();
 }
 
-AttackSplit make_split(Index rows, std::uint64_t seed) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
+AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit, SplitShares shares) {
+  std::vector<std::vector<std::int32_t>> members;
+  std::unordered_map<std::int32_t, std::size_t> known;
+  for (std::int32_t row = 0; row < static_cast<std::int32_t>(unit.size()); ++row) {
+    const auto [at, added] = known.try_emplace(unit[static_cast<std::size_t>(row)], members.size());
+    if (added) members.emplace_back();
+    members[at->second].push_back(row);
+  }
+  const bool alone = unit.empty();
+  std::vector<std::int32_t> order(alone ? static_cast<std::size_t>(rows) : members.size());
   std::iota(order.begin(), order.end(), 0);
   SeededRandom random = SeededRandom(seed).fork("split");
   shuffle(random, order);
-  const auto train = static_cast<std::ptrdiff_t>(kTrainShare * static_cast<double>(rows));
-  const auto selection = static_cast<std::ptrdiff_t>(kSelectionShare * static_cast<double>(rows));
-  return {{order.begin(), order.begin() + train},
-          {order.begin() + train, order.begin() + train + selection},
-          {order.begin() + train + selection, order.end()}};
+  const auto train = static_cast<std::size_t>(shares.train * static_cast<double>(rows));
+  const auto selection = static_cast<std::size_t>(shares.selection * static_cast<double>(rows));
+  AttackSplit split;
+  for (const std::int32_t next : order) {
+    auto& part = split.train.size() < train           ? split.train
+                 : split.selection.size() < selection ? split.selection
+                                                      : split.test;
+    if (alone) {
+      part.push_back(next);
+      continue;
+    }
+    const auto& own = members[static_cast<std::size_t>(next)];
+    part.insert(part.end(), own.begin(), own.end());
+  }
+  if (alone) return split;
+  // Where rows are taken from the front, as for learning curves, they are not to be those of a few units.
+  for (auto* part : {&split.train, &split.selection, &split.test}) shuffle(random, *part);
+  for (const std::int32_t row : split.test) split.test_unit.push_back(unit[static_cast<std::size_t>(row)]);
+  return split;
 }
 
 SuiteInput suite_input(const FeatureMap& map, const AuditTable& released,

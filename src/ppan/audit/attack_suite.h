@@ -28,13 +28,19 @@ struct SuiteOptions {
   [[nodiscard]] Problems check() const;
 };
 
-/// Disjoint parts of the rows, each in random order: 50 % train, 20 % selection, 30 % test.
+/// Disjoint parts of the rows, each in random order.
 struct AttackSplit {
   std::vector<std::int32_t> train;
   std::vector<std::int32_t> selection;
   std::vector<std::int32_t> test;
+  Units test_unit{};  ///< Of each test row; empty: every row is its own.
 };
-AttackSplit make_split(Index rows, std::uint64_t seed);
+struct SplitShares {
+  double train = 0.5;
+  double selection = 0.2;  ///< The rest is for the test.
+};
+/// Rows of one unit (there is one for each row, or none) are all in one part.
+AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {}, SplitShares shares = {});
 
 /// What the attackers of one attribute are given.
 struct SuiteInput {

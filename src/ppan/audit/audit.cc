@@ -8,9 +8,11 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "ppan/audit/finite_information.h"
 #include "ppan/audit/gaussian_information.h"
+#include "ppan/audit/joint_attack.h"
 #include "ppan/audit/ksg.h"
 #include "ppan/audit/network_attacker.h"
 #include "ppan/audit/tree_attacker.h"
@@ -25,6 +27,7 @@ constexpr Index kLeastRows = 300;
 constexpr Index kRowsPerLevel = 30;
 constexpr Index kRowsPerBin = 50;
 constexpr std::int32_t kMostGroupLevels = 20;
+constexpr std::int32_t kLeastUnits = 100;
 constexpr Index kMostKsgRows = 10'000;
 constexpr Index kMostKsgColumns = 8;
 constexpr Index kMostLinearFeatures = 600;
@@ -60,6 +63,16 @@ void require_rows(Index rows, const AuditColumn& column) {
               "The audit compares row by row: give tables of the same records in the same order.");
 }
 
+std::size_t different_values(const AuditColumn& column) {
+  std::set<std::pair<std::int32_t, double>> values;
+  for (Index i = 0; i < column.rows(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    if (column.missing[row]) continue;
+    values.emplace(column.has_text() ? column.code[row] : 0, column.has_text() ? 0 : column.number[i]);
+  }
+  return values.size();
+}
+
 void check_input(const AuditInput& input) {
   if (input.released.columns.empty())
     throw Error(ErrorCode::kBadInput, "nothing is released: there is no column to audit");
@@ -70,6 +83,15 @@ void check_input(const AuditInput& input) {
   for (const AuditColumn& column : input.released.columns) require_rows(rows, column);
   for (const auto* columns : {&input.sensitive, &input.side, &input.undeclared, &input.groups}) {
     for (const AuditColumn& column : *columns) require_rows(rows, column);
+  }
+  if (input.together) require_rows(rows, *input.together);
+  for (const AuditColumn& column : input.groups) {
+    const std::size_t values = different_values(column);
+    if (values <= static_cast<std::size_t>(kMostGroupLevels)) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("\"{}\" has {} different values, too many groups to report on (at most {})",
+                            column.name, values, kMostGroupLevels),
+                "If they name persons with several rows each, use --together instead of --group.");
   }
   if (rows < kLeastRows) {
     throw Error(ErrorCode::kBadInput,
@@ -94,6 +116,32 @@ AttackTarget target_for(const AuditColumn& column, const AttackSplit& split, con
         "Hold more records out of training, or put categories together.");
   }
   return target;
+}
+
+// Rows with the same value are one unit; a row without a value is its own. Numbered from 0.
+Units units_of(const AuditColumn& column) {
+  Units unit;
+  std::map<std::pair<std::int32_t, double>, std::int32_t> known;
+  std::int32_t count = 0;
+  for (Index i = 0; i < column.rows(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    if (column.missing[row]) {
+      unit.push_back(count++);
+      continue;
+    }
+    const auto [at, added] = known.try_emplace(
+        {column.has_text() ? column.code[row] : 0, column.has_text() ? 0 : column.number[i]}, count);
+    if (added) ++count;
+    unit.push_back(at->second);
+  }
+  if (count < kLeastUnits) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("\"{}\" has {} different values; at least {} persons (or other units) are "
+                            "needed to hold some of them back",
+                            column.name, count, kLeastUnits),
+                "Groups to report on are named with --group.");
+  }
+  return unit;
 }
 
 Symbols take(const Symbols& from, const std::vector<std::int32_t>& rows) {
@@ -190,7 +238,11 @@ std::vector<GroupLeakage> group_leakage(const AuditInput& input, const AttackTar
     Vector<double> gain(static_cast<Index>(group.rows.size()));
     const Vector<double>& from = group.from_release ? to_prior : to_belief;
     for (std::size_t k = 0; k < group.rows.size(); ++k) gain[static_cast<Index>(k)] = from[group.rows[k]];
-    const Rate mean = mean_rate(gain);
+    Units unit;
+    if (!split.test_unit.empty()) {
+      for (const Index row : group.rows) unit.push_back(split.test_unit[static_cast<std::size_t>(row)]);
+    }
+    const Rate mean = mean_rate(gain, unit);
     const double half = (mean.interval95.high - mean.value) / normal_multiple() * multiple;
     out.push_back({group.column, group.level, gain.size(),
                    Estimate{.nats = mean.value,
@@ -209,7 +261,7 @@ std::vector<GroupLeakage> group_leakage(const AuditInput& input, const AttackTar
 // -------------------------------------------------------------------------------------
 
 // R^2 = 1 - E e^2 / Var y, with the interval of the delta method over the rows.
-Rate r_squared(const Vector<float>& y, const Vector<float>& guess) {
+Rate r_squared(const Vector<float>& y, const Vector<float>& guess, const Units& unit) {
   const Vector<double> truth = y.cast<double>();
   const double mean = truth.mean();
   const double variance = (truth.array() - mean).square().mean();
@@ -219,7 +271,7 @@ Rate r_squared(const Vector<float>& y, const Vector<float>& guess) {
   const Vector<double> influence =
       (value - error / variance + error.mean() / (variance * variance) * (truth.array() - mean).square())
           .matrix();
-  const Rate spread = mean_rate(influence);
+  const Rate spread = mean_rate(influence, unit);
   const double half = spread.interval95.high - spread.value;
   return {value, {value - half, std::min(1.0, value + half)}};
 }
@@ -269,6 +321,10 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
   const AttackRows train = part(train_rows, y_train);
   const AttackRows selection = part(split.selection, y_selection);
   const AttackRows test = part(split.test, y_test);
+  Units unit;  // of the test rows whose value is known
+  for (std::size_t i = 0; i < split.test_unit.size(); ++i) {
+    if (!std::isnan(scores.row[split.test[i]])) unit.push_back(split.test_unit[i]);
+  }
 
   AttackTask task;
   task.levels = target.levels;
@@ -296,7 +352,7 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
   }
   out.others.push_back(
       lower_bound(gain, std::log(static_cast<double>(test.rows())),
-                  "density network on normal scores (a lower bound but for the fit of their law)"));
+                  "density network on normal scores (a lower bound but for the fit of their law)", unit));
 
   struct Candidate {
     std::string name;
@@ -305,7 +361,7 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
   };
   std::vector<Candidate> candidates;
   candidates.push_back(
-      {"boosted trees", (trees.selection - y_selection).squaredNorm(), r_squared(y_test, trees.test)});
+      {"boosted trees", (trees.selection - y_selection).squaredNorm(), r_squared(y_test, trees.test, unit)});
   if (train.data.cols() <= kMostLinearFeatures) {
     const Matrix<double> a = train.data.cast<double>();
     Matrix<double> gram = a.transpose() * a;
@@ -316,7 +372,7 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
       return Vector<float>((rows.data * weight).array() + y_train.mean());
     };
     candidates.push_back({"linear regression", (guess(selection) - y_selection).squaredNorm(),
-                          r_squared(y_test, guess(test))});
+                          r_squared(y_test, guess(test), unit)});
   }
   const auto best = std::min_element(candidates.begin(), candidates.end(),
                                      [](const Candidate& a, const Candidate& b) { return a.loss < b.loss; });
@@ -379,9 +435,10 @@ SideInformation side_information(const AuditInput& input, const AttackTarget& ta
   const FeatureMap both_map(all, options.features);
   const SuiteResult both = attack(suite_input(both_map, all, {}), target, split, suite);
   SideInformation out;
-  out.side = lower_bound(side.gain, side.entropy, "held-out log loss, side columns only");
-  out.both = lower_bound(both.gain, both.entropy, "held-out log loss, release and side columns");
-  out.additional = mean_rate(both.score - side.score);
+  out.side = lower_bound(side.gain, side.entropy, "held-out log loss, side columns only", split.test_unit);
+  out.both =
+      lower_bound(both.gain, both.entropy, "held-out log loss, release and side columns", split.test_unit);
+  out.additional = mean_rate(both.score - side.score, split.test_unit);
   out.bound = std::min(both.entropy, leakage.nats + out.side.nats);
   return out;
 }
@@ -409,9 +466,9 @@ std::vector<RepeatedRelease> repeated_releases(const AuditInput& input, const At
     const FeatureMap map(all, options.features);
     const SuiteResult result =
         attack(suite_input(map, all, {}), target, split, side_suite(options, target.continuous));
-    out.push_back(
-        {releases, lower_bound(result.gain, result.entropy,
-                               fmt::format("held-out log loss, {} releases of each row", releases))});
+    out.push_back({releases, lower_bound(result.gain, result.entropy,
+                                         fmt::format("held-out log loss, {} releases of each row", releases),
+                                         split.test_unit)});
   }
   return out;
 }
@@ -425,18 +482,19 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.continuous = target.continuous;
   out.level = target.level;
   out.entropy = result.entropy;
-  out.leakage = lower_bound(result.gain, result.entropy, "held-out log loss, " + result.winner);
+  const Units& unit = split.test_unit;
+  out.leakage = lower_bound(result.gain, result.entropy, "held-out log loss, " + result.winner, unit);
   out.winner = result.winner;
   out.attackers = result.attackers;
   out.learning = result.learning;
   out.verdict = result.still_rising               ? AuditVerdict::kInconclusive
                 : out.leakage.interval95->low > 0 ? AuditVerdict::kLeakFound
                                                   : AuditVerdict::kNothingFound;
-  out.accuracy = accuracy(result.log_probability, x);
+  out.accuracy = accuracy(result.log_probability, x, unit);
   out.prior_accuracy = std::exp(log_share(x, target.levels).maxCoeff());
-  out.balanced_accuracy = balanced_accuracy(result.log_probability, x, target.levels);
-  out.auc = area_under_roc(result.log_probability, x, target.levels);
-  out.low_false_positive = low_false_positive(result.log_probability, x, target.levels);
+  out.balanced_accuracy = balanced_accuracy(result.log_probability, x, target.levels, unit);
+  out.auc = area_under_roc(result.log_probability, x, target.levels, unit);
+  out.low_false_positive = low_false_positive(result.log_probability, x, target.levels, unit);
   out.groups = group_leakage(input, target, split, result, options);
   out.sources = result.sources;
   out.notes = target.notes;
@@ -456,6 +514,11 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
                          .method = "entropy of the attribute: all there is to know",
                          .samples = static_cast<std::int64_t>(x.size())});
   }
+  if (!unit.empty() && (!out.others.empty() || !out.upper.empty())) {
+    out.notes.emplace_back(
+        "intervals of further estimates and of bounds from above take every row as independent of the "
+        "others");
+  }
   if (!input.upper_bounds) {
     out.notes.emplace_back(
         target.continuous
@@ -466,28 +529,15 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   return out;
 }
 
-JointAudit joint_audit(const SuiteInput& first_input, const std::vector<AttackTarget>& targets,
+JointAudit joint_audit(const SuiteInput& input, const std::vector<AttackTarget>& targets,
                        const SuiteResult& first, const AttackSplit& split, const AuditOptions& options) {
-  JointAudit joint;
-  joint.names.push_back(targets[0].name);
-  joint.still_rising = first.still_rising;
-  SuiteInput input = first_input;
-  Vector<double> score = first.score;
-  std::int32_t levels = targets[0].levels;
-  Symbols code = take(targets[0].code, split.test);
-  for (std::size_t a = 1; a < targets.size(); ++a) {
-    add_known(input, targets[a - 1]);
-    SuiteOptions suite = side_suite(options, targets[a].continuous);
+  const JointAttack found = joint_attack(input, targets, first, split, [&](const AttackTarget& target) {
+    SuiteOptions suite = side_suite(options, target.continuous);
     suite.learning_curve = true;
-    const SuiteResult link = attack(input, targets[a], split, suite);
-    score += link.score;
-    joint.still_rising = joint.still_rising || link.still_rising;
-    joint.names.push_back(targets[a].name);
-    code = joint_code(code, take(targets[a].code, split.test), targets[a].levels, levels);
-  }
-  const Vector<double> base = log_share(code, levels);
-  joint.entropy = -base.mean();
-  joint.leakage = lower_bound(score - base, joint.entropy, "held-out log loss, chain rule");
+    return suite;
+  });
+  JointAudit joint{{}, found.leakage, found.entropy, found.still_rising};
+  for (const AttackTarget& target : targets) joint.names.push_back(target.name);
   return joint;
 }
 
@@ -506,11 +556,12 @@ void scan_undeclared(const AuditInput& input, const SuiteInput& suite_in, const 
         suite.effort.epochs = 10;
       }
       const SuiteResult result = attack(suite_in, target, split, suite);
-      const Rate mean = mean_rate(result.gain);
+      const Rate mean = mean_rate(result.gain, split.test_unit);
       const double low = mean.value - widen * (mean.value - mean.interval95.low);
       report.undeclared.push_back(
           {column.name, result.entropy,
-           lower_bound(result.gain, result.entropy, "held-out log loss, " + result.winner), low > 0});
+           lower_bound(result.gain, result.entropy, "held-out log loss, " + result.winner, split.test_unit),
+           low > 0});
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kBadInput) throw;
       report.not_audited.push_back(fmt::format("{}: {}", column.name, error.what()));
@@ -574,7 +625,8 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   require_none(options.check(), "an audit with these options cannot be made:");
   check_input(input);
   set_blas_threads(1);  // attackers run side by side instead
-  const AttackSplit split = make_split(input.released.rows(), options.seed);
+  const Units unit = input.together ? units_of(*input.together) : Units{};
+  const AttackSplit split = make_split(input.released.rows(), options.seed, unit);
   std::vector<AttackTarget> targets;
   for (const AuditColumn& column : input.sensitive) targets.push_back(target_for(column, split, options));
 
@@ -594,6 +646,10 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   report.quick = options.quick;
   report.releases_per_training_row = static_cast<int>(again.size()) + 1;
   report.released = input.released.names();
+  if (input.together) {
+    report.together = input.together->name;
+    report.units = *std::max_element(unit.begin(), unit.end()) + 1;
+  }
   report.limit = options.limit;
   std::optional<SuiteResult> first;
   for (const AttackTarget& target : targets) {

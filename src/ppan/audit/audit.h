@@ -41,6 +41,9 @@ struct AuditInput {
   std::vector<AuditColumn>
       undeclared;  ///< Other columns of the records, scanned for what the release tells of them.
   std::vector<AuditColumn> groups;  ///< Columns whose values are groups of people to report on.
+  /// Rows with the same value (one person, many rows) stay on one side of the split, and intervals are those
+  /// of so many persons. A row without a value stands alone.
+  std::optional<AuditColumn> together;
   /// Releases the same rows once more, independently (the number tells the draws apart). Absent: the
   /// mechanism is not at hand.
   std::function<AuditTable(std::int64_t)> draw_again;
@@ -106,7 +109,7 @@ struct AttributeAudit {
 
 struct JointAudit {
   std::vector<std::string> names;
-  Estimate leakage;
+  Estimate leakage;  ///< See JointAttack.
   double entropy = 0;
   bool still_rising = false;
 };
@@ -125,6 +128,8 @@ struct AuditReport {
   Index test_rows = 0;
   bool quick = false;
   int releases_per_training_row = 1;
+  std::string together;  ///< Column whose values hold rows together; empty: none.
+  Index units = 0;       ///< Different values of it.
   std::vector<std::string> released;
   std::vector<AttributeAudit> attributes;
   std::optional<JointAudit> joint;

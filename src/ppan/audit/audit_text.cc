@@ -213,6 +213,12 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
           ? fmt::format(" ({} releases of each)", report.releases_per_training_row)
           : std::string(),
       report.selection_rows, report.test_rows);
+  if (!report.together.empty()) {
+    text += fmt::format(
+        "Rows with the same \"{}\" ({} different) were held together; intervals are those of so many "
+        "independent units.\n",
+        report.together, report.units);
+  }
   for (const AttributeAudit& a : report.attributes) {
     text += fmt::format("\n{}: {}\n", to_string(a.verdict), headline(a, unit));
     add_attackers(a, words, text);
@@ -267,6 +273,8 @@ std::string to_json(const AuditReport& report) {
            {"test_rows", report.test_rows},
            {"quick", report.quick},
            {"releases_per_training_row", report.releases_per_training_row},
+           {"together", report.together.empty() ? Json(nullptr) : Json(report.together)},
+           {"units", report.together.empty() ? report.rows : report.units},
            {"released", report.released},
            {"attributes", attributes}};
   if (report.joint) {

@@ -42,7 +42,10 @@ Problems BudgetOptions::check() const {
   ProblemList list;
   if (form != BudgetForm::kWeighted) list.require_at_least("limit", limit, 0);
   list.require_positive("weight", weight);
-  if (form == BudgetForm::kDual) list.require_positive("dual_rate", dual_rate);
+  if (form == BudgetForm::kDual) {
+    list.require_positive("dual_rate", dual_rate);
+    list.require_at_least("idle_price", idle_price, 0);
+  }
   return list.take();
 }
 
@@ -76,8 +79,8 @@ double Budget<Scalar>::evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) 
       break;
   }
   const double force = std::max(0.0, multiplier_ + weight * over);
-  constant_slope(force);
-  return (force * force - multiplier_ * multiplier_) / (2 * weight);
+  constant_slope(force + options_.idle_price);
+  return (force * force - multiplier_ * multiplier_) / (2 * weight) + options_.idle_price * mean;
 }
 
 template <typename Scalar>

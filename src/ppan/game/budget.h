@@ -27,11 +27,14 @@ struct BudgetOptions {
   double limit = 0;         ///< delta, in the units of the distortion; at least 0. Unused by kWeighted.
   double weight = 1;        ///< lambda; greater than 0. In kDual the strength rho of the quadratic term.
   double dual_rate = 0.01;  ///< kDual: eta, step of the multiplier per mechanism update; greater than 0.
+  /// kDual: price of distortion below delta too, nats per unit; at least 0. A mechanism with nothing left to
+  /// hide then gives the rest of its budget back.
+  double idle_price = 0;
   [[nodiscard]] Problems check() const;
 };
 
 /// kDual, with the multiplier m held during a step (Bertsekas 1982, ch. 2):
-///     penalty = (max(0, m + rho (mean d - delta))^2 - m^2) / (2 rho),
+///     penalty = (max(0, m + rho (mean d - delta))^2 - m^2) / (2 rho) + idle_price mean d,
 ///     then m <- max(0, m + eta (mean d - delta)).
 template <typename Scalar>
 class Budget {

@@ -12,14 +12,21 @@
 
 #include "ppan/core/parallel.h"
 #include "ppan/nn/dense.h"
+#include "ppan/table/table_bound.h"
 #include "ppan/table/table_references.h"
 
 namespace ppan {
 namespace {
 
 constexpr std::int64_t kChunkRows = 4096;
-constexpr double kSpread = 2;        // exponent of the spacing of budgets: denser where little is given up
+constexpr double kSpread = 3;        // exponent of the spacing of budgets: denser where little is given up
 constexpr double kMostShare = 0.95;  // last budget, as a share of what the constant release costs
+constexpr double kLeastEnd = 0.05;   // of the same: budgets are spread at least up to here
+// Numbers that would move by less stay as they are: half a year of a column of ages, and no hiding place.
+constexpr double kKeepWithin = 0.05;
+constexpr double kOverspent = 0.02;     // of a budget, that is not worth giving back
+// Of the distortion a reference was meant to have: calibration on other draws misses it by a few per cent.
+constexpr double kReachedShare = 0.85;
 constexpr double kOverfitNats = 0.05;
 constexpr double kMissedBudget = 0.1;  // share of the budget, and beyond that
 constexpr double kMissedMargin = 0.005;
@@ -71,10 +78,11 @@ bool observes_useful(const Schema& schema) {
   });
 }
 
-std::vector<double> spread_budgets(int points, double most) {
+// `points` budgets below `end`, where nothing is left to hide.
+std::vector<double> spread_budgets(int points, double end) {
   std::vector<double> budgets;
   for (int i = 1; i <= points; ++i) {
-    budgets.push_back(most * kMostShare * std::pow(static_cast<double>(i) / points, kSpread));
+    budgets.push_back(end * std::pow(static_cast<double>(i) / (points + 1), kSpread));
   }
   return budgets;
 }
@@ -106,6 +114,15 @@ class Run {
       std::sort(held_out.begin(), held_out.end());
     }
     held_out_ = take_rows(all, held_out);
+    const Units unit = row_units(table, result_.schema);
+    const auto units_of = [&](const std::vector<std::int32_t>& rows) {
+      Units out;
+      if (unit.empty()) return out;
+      for (const std::int32_t row : rows) out.push_back(unit[static_cast<std::size_t>(row)]);
+      return out;
+    };
+    held_out_unit_ = units_of(held_out);
+    validation_unit_ = units_of(result_.split.validation);
     // As many training rows as held-out ones, so that attackers have the same chances on both.
     std::vector<std::int32_t> sample = result_.split.train;
     SeededRandom random(seed_of(options.seed, "training-sample"));
@@ -113,6 +130,7 @@ class Run {
     sample.resize(std::min(sample.size(), held_out.size()));
     std::sort(sample.begin(), sample.end());
     train_sample_ = take_rows(all, sample);
+    train_sample_unit_ = units_of(sample);
   }
 
   TableCurveResult run() {
@@ -121,35 +139,45 @@ class Run {
     SeededRandom random(1);
     result_.most_distortion =
         measure_change(train_, release_all(constant, train_, random), result_.encoding).distortion;
-    std::vector<double> budgets = options_.budgets.empty()
-                                      ? spread_budgets(options_.points, result_.most_distortion)
-                                      : options_.budgets;
-    std::sort(budgets.begin(), budgets.end());
-    result_.planned = static_cast<int>(budgets.size());
-
+    const bool spread = options_.budgets.empty();
+    result_.planned = planned_points(options_);
     const TableGame game = make_game(train_, result_.schema, result_.encoding, options_.training);
     result_.mechanism = game.kind;
     phase("learning the table");
     const TableStart start =
         train_start(game, options_.training, seed_of(options_.seed, "start"), {observer(0)});
 
-    // Trained points first, then everything that needs no training; each on its own.
-    std::vector<std::optional<TablePoint>> points(budgets.size());
+    // What needs no training, and the last point: it may spend almost everything and stops where nothing is
+    // left to hide. The budgets of the others are spread up to there.
+    std::optional<TablePoint> end;
     std::optional<MeasuredRelease> unchanged;
     std::optional<MeasuredRelease> without;
-    const auto trained = static_cast<std::int64_t>(budgets.size());
-    parallel_for(trained + 2, thread_count(options_.threads), [&](std::int64_t i) {
+    parallel_for(3, thread_count(options_.threads), [&](std::int64_t i) {
       if (stopped()) return;
-      if (i < trained) {
-        points[static_cast<std::size_t>(i)] =
-            point(game, start, static_cast<int>(i) + 1, budgets[static_cast<std::size_t>(i)]);
-      } else if (i == trained) {
+      if (i == 0 && spread) {
+        end = point(game, start, result_.planned, kMostShare * result_.most_distortion);
+      } else if (i == 1) {
         without = measure_model("reference/constant", "the same row for everybody", constant);
-      } else if (observes_useful(result_.schema)) {
+      } else if (i == 2 && observes_useful(result_.schema)) {
         unchanged = measure_model("reference/unchanged", "as it is",
                                   unchanged_model(result_.schema, result_.encoding));
       }
     });
+    std::vector<double> budgets = options_.budgets;
+    if (end) {
+      budgets = spread_budgets(
+          result_.planned - 1,
+          std::clamp(end->measured.change.distortion, kLeastEnd * result_.most_distortion, end->budget));
+    }
+    std::sort(budgets.begin(), budgets.end());
+    std::vector<std::optional<TablePoint>> points(budgets.size());
+    parallel_for(static_cast<std::int64_t>(budgets.size()), thread_count(options_.threads),
+                 [&](std::int64_t i) {
+                   if (stopped()) return;
+                   points[static_cast<std::size_t>(i)] =
+                       point(game, start, static_cast<int>(i) + 1, budgets[static_cast<std::size_t>(i)]);
+                 });
+    if (end) points.push_back(std::move(end));
     for (auto& finished : points) {
       if (finished) result_.points.push_back(std::move(*finished));
     }
@@ -178,10 +206,11 @@ class Run {
     };
   }
 
-  LeakageReport leakage(const EncodedRows& rows, const std::function<EncodedRows(std::int64_t)>& release) {
+  LeakageReport leakage(const EncodedRows& rows, const Units& unit,
+                        const std::function<EncodedRows(std::int64_t)>& release) {
     LeakageOptions leakage_options = options_.leakage;
     leakage_options.seed = seed_of(options_.seed, "attack", options_.leakage.seed);
-    return measure_leakage(rows, result_.schema, result_.encoding, release, leakage_options);
+    return measure_leakage(rows, result_.schema, result_.encoding, release, leakage_options, unit);
   }
 
   // Releases of `rows` by a model, told apart by their numbers.
@@ -197,12 +226,18 @@ class Run {
                           const std::function<EncodedRows(std::int64_t)>& release) {
     MeasuredRelease out{std::move(series), std::move(label)};
     out.change = measure_change(held_out_, release(0), result_.encoding);
-    out.leakage = leakage(held_out_, release);
+    out.leakage = leakage(held_out_, held_out_unit_, release);
     return out;
+  }
+  std::optional<Estimate> upper_bound(const TableModel& model) const {
+    return table_upper_bound(model, held_out_, hidden_code(held_out_, result_.schema, result_.encoding),
+                             {.seed = seed_of(options_.seed, "upper-bound")});
   }
   MeasuredRelease measure_model(std::string series, std::string label, const TableModel& model) {
     phase(label);
-    return measure(std::move(series), std::move(label), releases(model, held_out_));
+    MeasuredRelease out = measure(std::move(series), std::move(label), releases(model, held_out_));
+    out.upper = upper_bound(model);
+    return out;
   }
 
   TableModel model_of(const TrainedMechanism& trained, int number) const {
@@ -211,7 +246,20 @@ class Run {
     component.label = fmt::format("point {}", number);
     component.mechanism = trained.mechanism;
     component.parameters = trained.parameters;
+    if (trained.mechanism.kind == MechanismKind::kNoiseInput) component.keep_within = kKeepWithin;
     return {result_.schema, result_.encoding, {std::move(component)}};
+  }
+
+  // Where little may change, training cannot hit the budget: a number either stays on its grid or moves by a
+  // whole step. What was spent too much on training rows is given back by leaving some rows as they are, by a
+  // hidden coin, which by convexity leaks no more than the straight line to "unchanged".
+  void hold_to_budget(TablePoint& point) {
+    if (!observes_useful(result_.schema)) return;
+    const double spent =
+        measure_change(train_sample_, releases(*point.model, train_sample_)(0), result_.encoding).distortion;
+    if (spent <= point.budget * (1 + kOverspent)) return;
+    point.model =
+        mix(*point.model, unchanged_model(result_.schema, result_.encoding), 1 - point.budget / spent);
   }
 
   std::optional<TablePoint> point(const TableGame& game, const TableStart& start, int number, double budget) {
@@ -229,7 +277,7 @@ class Run {
         // Leakage and what is spent above the budget, at the rate of the straight line to the constant.
         const auto release = releases(model, validation_);
         const double spent = measure_change(validation_, release(0), result_.encoding).distortion;
-        const LeakageReport found = leakage(validation_, release);
+        const LeakageReport found = leakage(validation_, validation_unit_, release);
         const double loss =
             found.joint.nats + found.entropy / result_.most_distortion * std::max(0.0, spent - budget);
         if (out.model && loss >= best) continue;
@@ -239,16 +287,54 @@ class Run {
       out.training = std::move(trained.summary);
       out.training_belief = trained.belief;
     }
+    hold_to_budget(out);
     if (!out.training.epochs.empty()) out.training_distortion = out.training.epochs.back().mean.distortion;
     out.measured = measure("ppan/table", fmt::format("point {}", number), releases(*out.model, held_out_));
+    out.measured.upper = upper_bound(*out.model);
     out.measured.budget = budget;
-    out.training_leakage = leakage(train_sample_, releases(*out.model, train_sample_)).joint;
+    out.training_leakage =
+        leakage(train_sample_, train_sample_unit_, releases(*out.model, train_sample_)).joint;
     out.warnings = point_warnings(out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (hooks_.finished) {
       const std::scoped_lock lock(finished_);
       hooks_.finished(out);
     }
+    return out;
+  }
+
+  struct NoiseReference {
+    const char* series;
+    NoisyColumns noisy;
+  };
+  // Every column by the noise that fits it; in a table of both kinds, each kind of noise by itself as well.
+  std::vector<NoiseReference> noise_references(const std::vector<std::int32_t>& columns) const {
+    const auto numbers = std::count_if(columns.begin(), columns.end(), [&](std::int32_t column) {
+      return result_.encoding.columns[static_cast<std::size_t>(column)].numeric();
+    });
+    std::vector<NoiseReference> out{{"reference/noise", NoisyColumns::kEvery}};
+    if (numbers > 0 && numbers < static_cast<std::ptrdiff_t>(columns.size())) {
+      out.push_back({"reference/randomized-response", NoisyColumns::kCategories});
+      out.push_back({"reference/gaussian-noise", NoisyColumns::kNumbers});
+    }
+    return out;
+  }
+
+  // Nothing if this noise cannot cost as much: then there is nothing to compare at that distortion.
+  std::optional<MeasuredRelease> noise(const NoiseReference& reference,
+                                       const std::vector<std::int32_t>& columns, const EncodedRows& some,
+                                       double distortion) {
+    const double strength = noise_strength(some, columns, result_.encoding, distortion,
+                                           seed_of(options_.seed, "calibration"), reference.noisy);
+    const auto release = [&](std::int64_t number) {
+      SeededRandom random = SeededRandom(options_.seed).fork("noise", static_cast<std::uint64_t>(number));
+      return add_noise(held_out_, columns, result_.encoding, strength, random, reference.noisy);
+    };
+    if (measure_change(held_out_, release(0), result_.encoding).distortion < kReachedShare * distortion)
+      return std::nullopt;
+    MeasuredRelease out =
+        measure(reference.series, fmt::format("noise of strength {:.3g}", strength), release);
+    out.budget = distortion;
     return out;
   }
 
@@ -261,23 +347,16 @@ class Run {
     std::vector<std::int32_t> first(static_cast<std::size_t>(std::min(held_out_.rows, kCalibrationRows)));
     std::iota(first.begin(), first.end(), 0);
     const EncodedRows some = take_rows(held_out_, first);
-    const std::size_t noisy = result_.points.size();
+    const std::vector<NoiseReference> noises = noise_references(columns);
+    const std::size_t noisy = noises.size() * result_.points.size();
     const std::size_t dropped = std::min(order.size() - 1, kMostDropped);
     std::vector<std::optional<MeasuredRelease>> out(noisy + dropped);
     parallel_for(static_cast<std::int64_t>(out.size()), thread_count(options_.threads), [&](std::int64_t i) {
       if (stopped()) return;
       const auto index = static_cast<std::size_t>(i);
       if (index < noisy) {
-        const double target = result_.points[index].measured.change.distortion;
-        const double strength =
-            noise_strength(some, columns, result_.encoding, target, seed_of(options_.seed, "calibration"));
-        out[index] = measure(
-            "reference/noise", fmt::format("noise of strength {:.3g}", strength), [&](std::int64_t number) {
-              SeededRandom random =
-                  SeededRandom(options_.seed).fork("noise", static_cast<std::uint64_t>(number));
-              return add_noise(held_out_, columns, result_.encoding, strength, random);
-            });
-        out[index]->budget = target;
+        out[index] = noise(noises[index / result_.points.size()], columns, some,
+                           result_.points[index % result_.points.size()].measured.change.distortion);
         return;
       }
       const std::span<const std::int32_t> gone(order.data(), index - noisy + 1);
@@ -354,6 +433,9 @@ class Run {
   EncodedRows validation_;
   EncodedRows held_out_;
   EncodedRows train_sample_;
+  Units held_out_unit_;
+  Units validation_unit_;
+  Units train_sample_unit_;
   std::optional<TableModel> constant_model_;
   std::atomic<bool> stopped_ = false;
   std::mutex finished_;
@@ -409,32 +491,41 @@ TableCurveOptions table_curve_options(const JobFile& job) {
   return out;
 }
 
+Units row_units(const Table& table, const Schema& schema) {
+  Units unit;
+  if (!schema.group) return unit;
+  const TableColumn& column = table.at(*schema.group);
+  std::map<std::string, std::int32_t> known;
+  std::int32_t count = 0;
+  for (std::int64_t r = 0; r < table.rows; ++r) {
+    const auto row = static_cast<std::size_t>(r);
+    std::string key;
+    if (is_numeric(column.type)) {
+      key = std::isnan(column.number[row]) ? std::string() : fmt::format("{}", column.number[row]);
+    } else if (column.code[row] != kMissingCode) {
+      key = column.level[static_cast<std::size_t>(column.code[row])];
+    }
+    // A row that names no group stands alone.
+    if (key.empty()) {
+      unit.push_back(count++);
+      continue;
+    }
+    const auto [at, added] = known.try_emplace(key, count);
+    if (added) ++count;
+    unit.push_back(at->second);
+  }
+  return unit;
+}
+
 TableSplit split_rows(const Table& table, const Schema& schema, double validation, double test,
                       std::uint64_t seed) {
-  // Units that must stay together: rows, or the rows of a group.
+  const Units unit = row_units(table, schema);
   std::vector<std::vector<std::int32_t>> units;
-  if (schema.group) {
-    const TableColumn& column = table.at(*schema.group);
-    std::map<std::string, std::size_t> known;
-    for (std::int64_t r = 0; r < table.rows; ++r) {
-      const auto row = static_cast<std::size_t>(r);
-      std::string key;
-      if (is_numeric(column.type)) {
-        key = std::isnan(column.number[row]) ? std::string() : fmt::format("{}", column.number[row]);
-      } else if (column.code[row] != kMissingCode) {
-        key = column.level[static_cast<std::size_t>(column.code[row])];
-      }
-      // A row that names no group stands alone.
-      const auto at = key.empty() ? known.end() : known.find(key);
-      if (at != known.end()) {
-        units[at->second].push_back(static_cast<std::int32_t>(r));
-        continue;
-      }
-      if (!key.empty()) known.emplace(key, units.size());
-      units.push_back({static_cast<std::int32_t>(r)});
-    }
-  } else {
-    for (std::int64_t r = 0; r < table.rows; ++r) units.push_back({static_cast<std::int32_t>(r)});
+  for (std::int32_t row = 0; row < static_cast<std::int32_t>(table.rows); ++row) {
+    const std::size_t own =
+        static_cast<std::size_t>(unit.empty() ? row : unit[static_cast<std::size_t>(row)]);
+    if (own == units.size()) units.emplace_back();
+    units[own].push_back(row);
   }
   std::vector<std::int32_t> order(units.size());
   std::iota(order.begin(), order.end(), 0);
@@ -442,11 +533,11 @@ TableSplit split_rows(const Table& table, const Schema& schema, double validatio
   shuffle(random, order);
   TableSplit split;
   const auto rows = static_cast<double>(table.rows);
-  for (const std::int32_t unit : order) {
+  for (const std::int32_t next : order) {
     auto& part = static_cast<double>(split.test.size()) < test * rows               ? split.test
                  : static_cast<double>(split.validation.size()) < validation * rows ? split.validation
                                                                                     : split.train;
-    const auto& members = units[static_cast<std::size_t>(unit)];
+    const auto& members = units[static_cast<std::size_t>(next)];
     part.insert(part.end(), members.begin(), members.end());
   }
   for (auto* part : {&split.train, &split.validation, &split.test}) std::sort(part->begin(), part->end());

@@ -24,7 +24,9 @@
 namespace ppan {
 
 struct TableCurveOptions {
-  int points = 12;  ///< Budgets, spread from almost untouched to nothing left to learn. 1 to 200.
+  /// Budgets. The last allows almost everything and its point stops where nothing is left to hide (see
+  /// BudgetOptions::idle_price); the others are spread from almost untouched up to there. 1 to 200.
+  int points = 12;
   std::vector<double> budgets{};  ///< Instead of `points`; each at least 0.
   TableTrainingOptions training{};
   double validation = 0.15;  ///< Share of the rows used to choose between trainings. 0 to 0.5.
@@ -36,6 +38,10 @@ struct TableCurveOptions {
   [[nodiscard]] Problems check() const;
 };
 TableCurveOptions table_curve_options(const JobFile& job);
+
+/// Numbers, from 0 in order of appearance, that tell which rows name the same group; empty without a group
+/// column. A row that names none is alone.
+Units row_units(const Table& table, const Schema& schema);
 
 /// Rows of a table by what they are used for, each ascending.
 struct TableSplit {
@@ -57,6 +63,9 @@ struct MeasuredRelease {
   /// them (one training per point).
   TableChange change{};
   LeakageReport leakage{};
+  /// I(X;Z) of all hidden columns together, on the same rows: the tightest bound from above that the law of
+  /// the mechanism allows, see table_bound.h. Absent for references that are no model.
+  std::optional<Estimate> upper{};
 };
 
 /// One trained point.

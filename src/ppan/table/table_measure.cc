@@ -7,16 +7,14 @@
 #include <limits>
 #include <numeric>
 
-#include "ppan/audit/attack_suite.h"
+#include "ppan/audit/joint_attack.h"
 #include "ppan/core/random.h"
 
 namespace ppan {
 namespace {
 
-constexpr double kTrainShare = 0.45;
-constexpr double kSelectionShare = 0.15;
+constexpr SplitShares kShares{.train = 0.45, .selection = 0.15};
 constexpr std::int64_t kLeastRows = 20;
-constexpr std::int64_t kRowsPerCell = 10;  // of a joint alphabet whose shares are to be relied on
 
 // Columns as a reader of the released file would have them.
 AuditColumn audit_column(const EncodedRows& rows, std::size_t position, const Encoding& encoding) {
@@ -39,18 +37,6 @@ AuditTable audit_table(const EncodedRows& rows, const Encoding& encoding) {
   return table;
 }
 
-AttackSplit attack_split(std::int64_t rows, std::uint64_t seed) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
-  std::iota(order.begin(), order.end(), 0);
-  SeededRandom random = SeededRandom(seed).fork("attack-split");
-  shuffle(random, order);
-  const auto train = static_cast<std::ptrdiff_t>(kTrainShare * static_cast<double>(rows));
-  const auto selection = static_cast<std::ptrdiff_t>(kSelectionShare * static_cast<double>(rows));
-  return {{order.begin(), order.begin() + train},
-          {order.begin() + train, order.begin() + train + selection},
-          {order.begin() + train + selection, order.end()}};
-}
-
 SuiteOptions suite_options(const LeakageOptions& options) {
   SuiteOptions suite;
   suite.attackers = {AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kLogistic,
@@ -62,52 +48,6 @@ SuiteOptions suite_options(const LeakageOptions& options) {
   suite.threads = 1;
   suite.seed = options.seed;
   return suite;
-}
-
-// The release left out: what add_known() adds is all there is.
-SuiteInput nothing_released(Index rows) {
-  SuiteInput input;
-  input.released.data.resize(rows, 0);
-  input.released.cell.assign(static_cast<std::size_t>(rows), 0);
-  input.released.cells = 1;
-  return input;
-}
-
-// The chain rule: each column is attacked with the release and the columns before it known. What is known
-// without the release is, for a small joint alphabet, the shares of its cells: then the result is a lower
-// bound. A large one has about as many cells as there are rows, and their shares say nothing; then the
-// columns are attacked without the release too, and the difference is an estimate.
-Estimate joint_leakage(SuiteInput input, const std::vector<AttackTarget>& targets, Vector<double> score,
-                       const AttackSplit& split, const LeakageOptions& options, double& entropy) {
-  const auto test_codes = [&](const AttackTarget& target) {
-    Symbols code;
-    for (const std::int32_t row : split.test) code.push_back(target.code[static_cast<std::size_t>(row)]);
-    return code;
-  };
-  std::int32_t levels = targets.front().levels;
-  Symbols code = test_codes(targets.front());
-  for (std::size_t a = 1; a < targets.size(); ++a)
-    code = joint_code(code, test_codes(targets[a]), targets[a].levels, levels);
-  const bool small = kRowsPerCell * levels <= static_cast<std::int64_t>(split.test.size());
-
-  Vector<double> base =
-      small ? log_share(code, levels) : log_share(test_codes(targets.front()), targets.front().levels);
-  SuiteInput without = nothing_released(input.released.data.rows());
-  for (std::size_t a = 1; a < targets.size(); ++a) {
-    add_known(input, targets[a - 1]);
-    score += attack(input, targets[a], split, suite_options(options)).score;
-    if (small) continue;
-    add_known(without, targets[a - 1]);
-    base += attack(without, targets[a], split, suite_options(options)).score;
-  }
-  entropy = -base.mean();
-  if (small) return lower_bound(score - base, entropy, "held-out log loss, chain rule");
-  const Rate rate = mean_rate(score - base);
-  return {.nats = std::max(0.0, rate.value),
-          .interval95 = Interval{std::max(0.0, rate.interval95.low), std::max(0.0, rate.interval95.high)},
-          .bound = Bound::kEstimate,
-          .method = "held-out log loss with and without the release, chain rule",
-          .samples = static_cast<std::int64_t>(split.test.size())};
 }
 
 }  // namespace
@@ -169,7 +109,7 @@ TableChange measure_change(const EncodedRows& original, const EncodedRows& relea
 
 LeakageReport measure_leakage(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
                               const std::function<EncodedRows(std::int64_t)>& release,
-                              const LeakageOptions& options) {
+                              const LeakageOptions& options, const Units& unit) {
   require_none(options.check(), "leakage cannot be measured:");
   if (rows.rows < kLeastRows) {
     throw Error(ErrorCode::kBadInput,
@@ -193,7 +133,12 @@ LeakageReport measure_leakage(const EncodedRows& rows, const Schema& schema, con
     EncodedRows drawn = release(number);
     return audit_table(used < rows.rows ? take_rows(drawn, which) : drawn, encoding);
   };
-  const AttackSplit split = attack_split(used, options.seed);
+  Units used_unit = unit;
+  if (used < rows.rows && !unit.empty()) {
+    used_unit.clear();
+    for (const std::int32_t row : which) used_unit.push_back(unit[static_cast<std::size_t>(row)]);
+  }
+  const AttackSplit split = make_split(used, options.seed, used_unit, kShares);
   const AuditTable released = draw(0);
   std::vector<AuditTable> again;
   for (int i = 1; i < options.training_releases; ++i) again.push_back(draw(i));
@@ -223,19 +168,22 @@ LeakageReport measure_leakage(const EncodedRows& rows, const Schema& schema, con
     return report;
   }
   const SuiteInput input = suite_input(map, released, again);
-  Vector<double> first_score;
+  SuiteResult first;
   for (const AttackTarget& target : targets) {
-    const SuiteResult found = attack(input, target, split, suite_options(options));
-    report.each.push_back(
-        lower_bound(found.gain, found.entropy, fmt::format("held-out log loss, {}", found.winner)));
-    if (report.each.size() > 1) continue;
-    first_score = found.score;
-    report.entropy = found.entropy;
-    report.attacker = found.winner;
+    SuiteResult found = attack(input, target, split, suite_options(options));
+    report.each.push_back(lower_bound(found.gain, found.entropy,
+                                      fmt::format("held-out log loss, {}", found.winner), split.test_unit));
+    if (report.each.size() == 1) first = std::move(found);
   }
-  report.joint = targets.size() == 1
-                     ? report.each.front()
-                     : joint_leakage(input, targets, first_score, split, options, report.entropy);
+  report.joint = report.each.front();
+  report.entropy = first.entropy;
+  report.attacker = first.winner;
+  if (targets.size() > 1) {
+    const JointAttack joint = joint_attack(input, targets, first, split,
+                                           [&](const AttackTarget&) { return suite_options(options); });
+    report.joint = joint.leakage;
+    report.entropy = joint.entropy;
+  }
   return report;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ppan/audit/attack_numbers.h"
 #include "ppan/core/estimate.h"
 #include "ppan/core/problem.h"
 #include "ppan/encode/encoder.h"
@@ -62,10 +63,10 @@ struct LeakageReport {
 /// Leakage about the hidden columns of `schema`, found by new attackers (a network, boosted trees, a linear
 /// one) which learn on 45 % of `rows`, are chosen on 15 % and scored on the rest. `rows` holds the hidden
 /// columns; `release` releases them once, independently for each number. Numbers of hidden columns are cut
-/// into bins.
+/// into bins. Rows of one unit (there is one for each row, or none) stay on one side of the split.
 LeakageReport measure_leakage(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
                               const std::function<EncodedRows(std::int64_t)>& release,
-                              const LeakageOptions& options);
+                              const LeakageOptions& options, const Units& unit = {});
 
 /// Rows `which` of `rows`.
 EncodedRows take_rows(const EncodedRows& rows, std::span<const std::int32_t> which);

@@ -222,6 +222,10 @@ void check_component(const TableComponent& component, const std::string& field, 
   Problems problems = options.check();
   list.add(field + ".mechanism", problems);
   list.require(std::isfinite(options.code_radius), field + ".mechanism.code_radius", "must be a number");
+  list.require_between(field + ".keep_within", component.keep_within, 0, 1);
+  // What is left as it is does not go through the code, and the bounds from above would not hold for it.
+  list.require(component.keep_within == 0 || options.kind == MechanismKind::kNoiseInput,
+               field + ".keep_within", "is for noise-input mechanisms only");
   if (!known || !problems.empty()) return;
   const auto cells = joint_levels(encoding, columns_of(released));
   const Index width = options.kind == MechanismKind::kFinite ? cells.value_or(0) : released.width;
@@ -326,6 +330,7 @@ ModelParts TableModel::to_parts() const {
       const std::string name = fmt::format("component-{}", i);
       json["mechanism"] = to_json(component.mechanism);
       json["tensor"] = name;
+      if (component.keep_within > 0) json["keep_within"] = component.keep_within;
       parts.tensors[name] = component.parameters;
     }
     list.push_back(std::move(json));
@@ -363,6 +368,7 @@ TableModel TableModel::from_parts(const ModelParts& parts) {
     }
     if (component.kind == ComponentKind::kTrained) {
       component.mechanism = mechanism_from_json(at(from, "mechanism"));
+      if (from.contains("keep_within")) component.keep_within = get<double>(from, "keep_within");
       const auto name = get<std::string>(from, "tensor");
       const auto tensor = parts.tensors.find(name);
       if (tensor == parts.tensors.end()) malformed(fmt::format("tensor \"{}\" is missing", name));
@@ -412,6 +418,7 @@ class TableReleaser::Part {
     mechanism_->fill_noise(random, in.rows, noise_);
     mechanism_->draw(observed_, noise_, draws_);
     read_heads(draws_.released, model_->released_layout(), split_);
+    if (component_->keep_within > 0) keep_small_moves(in);
     for (std::size_t c = 0; c < columns.size(); ++c) std::swap(out.columns[c], split_.columns[c]);
   }
 
@@ -422,6 +429,24 @@ class TableReleaser::Part {
           observed_attribute(in, model_->encoding(), model_->observed_layout(), MechanismKind::kFinite);
     } else {
       to_matrix(in, model_->observed_layout(), observed_.value);
+    }
+  }
+
+  // Networks are never exact: without this almost every number of a table is off by a little, which hides
+  // nothing and spoils all of them.
+  void keep_small_moves(const EncodedRows& in) {
+    const std::vector<std::int32_t>& columns = model_->released();
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::vector<std::int32_t>& observed = model_->observed();
+      if (model_->released_layout().blocks[c].kind == BlockKind::kCategory ||
+          std::find(observed.begin(), observed.end(), columns[c]) == observed.end())
+        continue;
+      const EncodedColumn& from = in.columns[in.position_of(columns[c])];
+      EncodedColumn& to = split_.columns[c];
+      for (std::size_t r = 0; r < to.value.size(); ++r) {
+        if (from.code[r] == to.code[r] && std::abs(to.value[r] - from.value[r]) <= component_->keep_within)
+          to.value[r] = from.value[r];
+      }
     }
   }
 

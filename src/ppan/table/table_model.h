@@ -11,7 +11,8 @@
 //                   finite       P(z|w) over the joint alphabet of the released columns
 //
 // Heads (see table_distortion.h): the likeliest level of a category, the value of a number, missing where its
-// logit is above 0. The heads are functions of the code, so whatever they do I(X;Z) <= I(X;C).
+// logit is above 0. The heads are functions of the code, so whatever they do I(X;Z) <= I(X;C). A noise-input
+// component may leave numbers as they are that it would hardly change.
 
 #include <cstdint>
 #include <map>
@@ -45,6 +46,9 @@ struct TableComponent {
   // Trained.
   MechanismOptions mechanism{};  ///< kNoisyCode, kNoiseInput or kFinite.
   Vector<float> parameters{};
+  /// kNoiseInput: a number that would move by no more than this, in standard deviations of its column, is
+  /// released as it is. 0 to 1.
+  double keep_within = 0;
 };
 
 /// A model taken apart for storage: a description that is JSON, and arrays by name. Nothing else is needed to

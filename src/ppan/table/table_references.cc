@@ -69,12 +69,13 @@ double plug_in_information(const Symbols& a, const Symbols& b) {
 }  // namespace
 
 EncodedRows add_noise(const EncodedRows& rows, std::span<const std::int32_t> columns,
-                      const Encoding& encoding, double strength, RandomSource& random) {
+                      const Encoding& encoding, double strength, RandomSource& random, NoisyColumns noisy) {
   EncodedRows out = columns_of(rows, columns);
   const double flip = std::min(strength, 1.0);
   const double deviation = std::sqrt(strength);
   for (std::size_t c = 0; c < out.columns.size(); ++c) {
     const ColumnEncoding& column = encoding.columns[static_cast<std::size_t>(columns[c])];
+    if (noisy == (column.numeric() ? NoisyColumns::kCategories : NoisyColumns::kNumbers)) continue;
     EncodedColumn& to = out.columns[c];
     const std::int32_t levels = column.numeric() ? 2 : column.width();
     for (std::size_t r = 0; r < to.code.size(); ++r) {
@@ -91,10 +92,11 @@ EncodedRows add_noise(const EncodedRows& rows, std::span<const std::int32_t> col
 }
 
 double noise_strength(const EncodedRows& rows, std::span<const std::int32_t> columns,
-                      const Encoding& encoding, double distortion, std::uint64_t seed) {
+                      const Encoding& encoding, double distortion, std::uint64_t seed, NoisyColumns noisy) {
   const auto cost = [&](double strength) {
     SeededRandom random(seed);
-    return measure_change(rows, add_noise(rows, columns, encoding, strength, random), encoding).distortion;
+    return measure_change(rows, add_noise(rows, columns, encoding, strength, random, noisy), encoding)
+        .distortion;
   };
   double low = kLeastStrength;
   double high = kMostStrength;

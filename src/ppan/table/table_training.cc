@@ -22,6 +22,8 @@ constexpr Index kLeastBatches = 8;
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
 constexpr double kPenaltyWeight = 100;
+// Nats for a unit of distortion, which is a table of unrelated values: below that nothing is worth hiding.
+constexpr double kIdlePrice = 0.02;
 constexpr float kCopyLogit = 8;  // of the level that is copied, against 0 of the others
 // A logit of a table moves by about one rate each time its cell comes up, which is far less often than the
 // weights of a network are moved.
@@ -253,7 +255,8 @@ TrainedMechanism train_point(const TableGame& game, const TableStart& start, dou
   train_with.game.budget = {.form = options.budget_form,
                             .limit = budget,
                             .weight = options.budget_form == BudgetForm::kDual ? kDualWeight : kPenaltyWeight,
-                            .dual_rate = kDualRate};
+                            .dual_rate = kDualRate,
+                            .idle_price = kIdlePrice};
   std::unique_ptr<Distortion<float>> distortion;
   if (game.kind == MechanismKind::kFinite) {
     distortion = std::make_unique<CellDistortion<float>>(game.cell_distortion);

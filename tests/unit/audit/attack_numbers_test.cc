@@ -89,6 +89,46 @@ TEST(AttackNumbers, LowerBoundIsClippedToWhatThereIs) {
   EXPECT_EQ(e.bound, Bound::kLower);
 }
 
+// Every row five times over says nothing new: intervals by unit are those of the rows once.
+TEST(AttackNumbers, RepeatedRowsOfOneUnitCountOnce) {
+  constexpr Index kUnits = 60;
+  constexpr Index kTimes = 5;
+  SeededRandom random(5);
+  Matrix<double> score(kUnits, 1);
+  fill_normal(random, score);
+  Symbols x;
+  Units unit;
+  Symbols x_repeated;
+  Matrix<float> log_probability(kUnits, 2);
+  Matrix<float> repeated(kUnits * kTimes, 2);
+  Vector<double> values(kUnits * kTimes);
+  for (Index i = 0; i < kUnits; ++i) {
+    x.push_back(static_cast<std::int32_t>(random.index(2)));
+    const double p = 1 / (1 + std::exp(-score(i, 0) - x.back()));
+    log_probability.row(i) << static_cast<float>(std::log(1 - p)), static_cast<float>(std::log(p));
+    for (Index k = 0; k < kTimes; ++k) {
+      unit.push_back(static_cast<std::int32_t>(i));
+      x_repeated.push_back(x.back());
+      repeated.row(i * kTimes + k) = log_probability.row(i);
+      values[i * kTimes + k] = score(i, 0);
+    }
+  }
+  const auto expect_same = [](const Rate& once, const Rate& many, double tolerance) {
+    EXPECT_NEAR(once.value, many.value, 1e-12);
+    EXPECT_NEAR(once.interval95.low, many.interval95.low, tolerance);
+    EXPECT_NEAR(once.interval95.high, many.interval95.high, tolerance);
+  };
+  expect_same(mean_rate(score.col(0)), mean_rate(values, unit), 1e-12);
+  EXPECT_LT(mean_rate(values).interval95.high, mean_rate(values, unit).interval95.high - 0.1);  // the fault
+  // The others differ by the n - 1 of a variance.
+  expect_same(accuracy(log_probability, x), accuracy(repeated, x_repeated, unit), 0.005);
+  expect_same(balanced_accuracy(log_probability, x, 2), balanced_accuracy(repeated, x_repeated, 2, unit),
+              0.01);
+  expect_same(area_under_roc(log_probability, x, 2), area_under_roc(repeated, x_repeated, 2, unit), 0.005);
+  const Estimate bound = lower_bound(values.array() + 2, 100, "test", unit);
+  EXPECT_NEAR(bound.interval95->high, 2 + mean_rate(score.col(0)).interval95.high, 1e-12);
+}
+
 TEST(AttackNumbers, EntropyOfShares) {
   EXPECT_NEAR(empirical_entropy({0, 1, 0, 1}, 2), std::log(2.0), 1e-12);
   EXPECT_NEAR(empirical_entropy({1, 1, 1}, 3), 0, 1e-12);

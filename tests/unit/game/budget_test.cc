@@ -52,6 +52,20 @@ TEST(Budget, DualPenaltyByHand) {
   EXPECT_EQ(budget.multiplier(), 0);
 }
 
+TEST(Budget, ADualBudgetMayPriceWhatIsBelowItsLimit) {
+  const Vector<double> d = distortions();
+  Vector<double> slope;
+  const Budget<double> slack(
+      {.form = BudgetForm::kDual, .limit = 2, .weight = 2, .dual_rate = 0.1, .idle_price = 0.3});
+  EXPECT_NEAR(slack.evaluate(d, slope), 0.3 * 0.85, 1e-14);
+  EXPECT_NEAR(slope[1], 0.3 / 4, 1e-14);
+  const Budget<double> tight(
+      {.form = BudgetForm::kDual, .limit = 0.5, .weight = 2, .dual_rate = 0.1, .idle_price = 0.3});
+  EXPECT_NEAR(tight.evaluate(d, slope), 0.49 / 4 + 0.3 * 0.85, 1e-14);
+  EXPECT_NEAR(slope[0], (0.7 + 0.3) / 4, 1e-14);
+  EXPECT_THROW(Budget<double>({.form = BudgetForm::kDual, .idle_price = -1}), Error);
+}
+
 TEST(Budget, OnlyTheDualMultiplierMoves) {
   for (const auto form : {BudgetForm::kWeighted, BudgetForm::kRecord, BudgetForm::kExpected}) {
     Budget<float> budget({.form = form, .limit = 0.1});

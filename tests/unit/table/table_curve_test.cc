@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "unit/table/tables.h"
 
@@ -56,6 +58,11 @@ TEST(TableCurve, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
     ++noise;
   }
   EXPECT_EQ(noise, 3);
+  for (const char* series : {"reference/randomized-response", "reference/gaussian-noise"}) {
+    EXPECT_TRUE(std::any_of(result.references.begin(), result.references.end(),
+                            [&](const MeasuredRelease& r) { return r.series == series; }))
+        << series;
+  }
   const auto points = result.hull_points();
   const auto hull = lower_hull(points);
   EXPECT_EQ(result.hull.size(), hull.size());
@@ -113,6 +120,35 @@ TEST(TableCurve, UsesTheFiniteFormForASmallAlphabet) {
   EXPECT_EQ(curve_of(mixed_csv(500, 0.1, 5), schema, options).mechanism, MechanismKind::kNoisyCode);
   options.training.family = MechanismFamily::kFinite;
   EXPECT_THROW(curve_of(mixed_csv(500, 0.1, 5), mixed_schema(), options), Error);
+}
+
+TEST(TableCurve, SpreadsItsPointsFromAlmostUntouchedToNothingLeft) {
+  TableCurveOptions options = small({});
+  options.points = 4;
+  options.references = false;
+  const TableCurveResult result = curve_of(mixed_csv(3000, 0.1, 5), mixed_schema(), options);
+  ASSERT_EQ(result.points.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(result.points[i].number, static_cast<int>(i) + 1);
+  EXPECT_LT(result.points[0].measured.change.changed, 0.06);
+  // The last one could spend 95 % of what the constant costs; shapes tell nothing, and it leaves them alone.
+  const TablePoint& last = result.points[3];
+  EXPECT_LT(last.measured.leakage.joint.nats, 0.03);
+  EXPECT_LT(last.measured.change.distortion, 0.8 * last.budget);
+  EXPECT_LT(last.measured.change.columns[1].changed, 0.3);
+}
+
+TEST(TableCurve, BoundsFromAboveWhereTheLawIsKnown) {
+  TableCurveOptions options = small({0.3});
+  options.references = false;
+  options.training.family = MechanismFamily::kNoisyCode;
+  options.training.code_radius = 2;
+  const TableCurveResult code = curve_of(mixed_csv(1500, 0.1, 5), mixed_schema(), options);
+  ASSERT_TRUE(code.points[0].measured.upper && code.unchanged->upper && code.constant->upper);
+  EXPECT_LT(code.points[0].measured.upper->nats, 0.95 * std::log(2.0));
+  EXPECT_GT(code.points[0].measured.upper->interval95->high,
+            code.points[0].measured.leakage.joint.interval95->low);
+  EXPECT_NEAR(code.unchanged->upper->nats, std::log(2.0), 0.01);
+  EXPECT_EQ(code.constant->upper->nats, 0);
 }
 
 TEST(TableCurve, GivesTheSameBitsOnOneThreadAndOnThree) {

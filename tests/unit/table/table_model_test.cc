@@ -137,6 +137,31 @@ TEST(TableModel, ANoiseInputMechanismStartsAsACopy) {
   EXPECT_EQ(measure_change(table.rows, out, table.encoding).changed, 0);
 }
 
+TEST(TableModel, NumbersThatHardlyMoveStayAsTheyAre) {
+  const EncodedTable table = mixed();
+  TableComponent component = random_model(table, MechanismFamily::kNoiseInput).components().front();
+  // The direct path copies; some noise on every output.
+  component.parameters.array() += 0.01F;
+  const auto changed = [&](double keep_within) {
+    component.keep_within = keep_within;
+    const TableModel model(table.schema, table.encoding, {component});
+    const TableModel back = TableModel::from_parts(model.to_parts());
+    EXPECT_EQ(back.components()[0].keep_within, keep_within);
+    return measure_change(table.rows, release(back, table.rows, 2), table.encoding).columns[2];
+  };
+  const ColumnChange before = changed(0);
+  const ColumnChange after = changed(0.1);
+  EXPECT_GT(before.changed, 0.8);
+  EXPECT_LT(after.changed, before.changed / 2);
+  EXPECT_LE(after.distortion, before.distortion);
+  // What was left as it is would not have gone through a code.
+  component = random_model(table, MechanismFamily::kNoisyCode).components().front();
+  component.keep_within = 0.1;
+  EXPECT_THROW(TableModel(table.schema, table.encoding, {component}), Error);
+  component.keep_within = 2;
+  EXPECT_THROW(TableModel(table.schema, table.encoding, {component}), Error);
+}
+
 TEST(TableModel, FiniteModelsComeBackToo) {
   EncodedTable table = mixed();
   table.schema.useful = {"colour", "shape"};

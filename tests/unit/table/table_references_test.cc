@@ -44,6 +44,22 @@ TEST(Noise, CostsWhatItWasAskedToCost) {
   }
 }
 
+TEST(Noise, OfOneKindLeavesTheOtherColumnsAlone) {
+  const Case c;
+  for (const bool numbers : {false, true}) {
+    SeededRandom random(4);
+    const EncodedRows out = add_noise(c.table.rows, c.columns, c.table.encoding, 0.5, random,
+                                      numbers ? NoisyColumns::kNumbers : NoisyColumns::kCategories);
+    for (const ColumnChange& change : measure_change(c.table.rows, out, c.table.encoding).columns) {
+      if (change.numeric == numbers) {
+        EXPECT_GT(change.changed, 0.2) << change.name;
+      } else {
+        EXPECT_EQ(change.changed, 0) << change.name;
+      }
+    }
+  }
+}
+
 TEST(Dropping, TakesTheTellingColumnsFirst) {
   const Case c;
   const auto order = by_leakage(c.table.rows, c.columns, c.table.schema, c.table.encoding);
