@@ -14,6 +14,7 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/interrupt.h"
+#include "ppan/mnist_paper.h"
 #include "ppan/output.h"
 #include "ppan/paper/experiment.h"
 #include "ppan/paper/settings.h"
@@ -41,6 +42,7 @@ struct PaperOptions {
   bool quiet = false;
   bool list = false;
   InformationUnit unit = InformationUnit::kNats;
+  MnistPaperOptions mnist;  ///< What only the experiment on pictures takes.
 };
 
 // What the page says an experiment is about.
@@ -265,14 +267,34 @@ void write_run(const PaperOptions& options, const ExperimentResult& result, doub
   write_stdout(text);
 }
 
+int run_pictures(const PaperOptions& options) {
+  if (!options.mechanism.empty() || !options.budget_form.empty()) {
+    throw Error(ErrorCode::kUsage, "mnist takes neither --mechanism nor --budget-form",
+                "--preset chooses between its two mechanisms");
+  }
+  MnistPaperOptions mnist = options.mnist;
+  mnist.out = options.out;
+  mnist.preset = options.preset;
+  mnist.points = options.points;
+  mnist.epochs = options.epochs;
+  mnist.seed = options.seed;
+  mnist.threads = options.threads;
+  mnist.force = options.force;
+  mnist.quiet = options.quiet;
+  mnist.unit = options.unit;
+  return run_mnist_paper(mnist);
+}
+
 int run_paper(const PaperOptions& options) {
   if (options.list) {
     std::string text;
     for (const ExperimentInfo& info : experiments())
       text += fmt::format("{}\n    {}\n", info.name, info.description);
+    text += fmt::format("mnist\n    {}\n", kMnistDescription);
     write_stdout(text);
     return 0;
   }
+  if (options.name == "mnist") return run_pictures(options);
   const ExperimentOptions experiment = experiment_options(options);
   Problems problems = experiment.check();
   if (options.name.empty()) {
@@ -344,7 +366,8 @@ void add_paper_command(CommandLine& line) {
       "  ppan paper --list\n"
       "  ppan paper scalar-gaussian --out run\n"
       "  ppan paper discrete --preset paper --points 10 --out run-paper\n"
-      "  ppan paper vector-gaussian --mechanism noisy-code --out run-code");
+      "  ppan paper vector-gaussian --mechanism noisy-code --out run-code\n"
+      "  ppan paper mnist --data mnist --preset paper --gamma 2 --epochs 12 --out run-mnist");
   command->add_option("experiment", options->name, "Its name; --list shows them")
       ->type_name("NAME")
       ->default_str("");
@@ -363,6 +386,30 @@ void add_paper_command(CommandLine& line) {
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_flag("--quiet", options->quiet, "No progress on stderr");
   add_unit_option(*command, options->unit);
+  MnistPaperOptions& mnist = options->mnist;
+  const char* pictures = "Pictures (mnist)";
+  command->add_option("--data", mnist.data, "Directory with the four IDX files of MNIST")
+      ->type_name("DIR")
+      ->default_str("")
+      ->group(pictures);
+  command->add_option("--gamma", mnist.gamma, "Weight of the discriminator: 0 or 2 in the paper")
+      ->type_name("G")
+      ->group(pictures);
+  command->add_option("--lambda", mnist.lambda, "Weights of the distortion, separated by commas (paper)")
+      ->type_name("A,B,..")
+      ->default_str("")
+      ->group(pictures);
+  command->add_option("--budget", mnist.budget, "Distortion budgets, separated by commas (best)")
+      ->type_name("A,B,..")
+      ->default_str("")
+      ->group(pictures);
+  command->add_option("--train", mnist.train, "Train on the first N pictures (default: all)")
+      ->type_name("N")
+      ->group(pictures);
+  command->add_option("--attack-epochs", mnist.attack_epochs, "Passes of the fresh attackers (default 4)")
+      ->type_name("N")
+      ->group(pictures);
+  command->add_flag("--resume", mnist.resume, "Go on with an interrupted run in --out")->group(pictures);
   command->callback([options, &line] { line.run = [options] { return run_paper(*options); }; });
 }
 

@@ -107,8 +107,9 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
     // The random streams are brought to where they were by drawing what was drawn: seconds against the hours
     // that are saved, and the state needs none of a generator's inside.
     const Index draws = redraw ? options.adversary_steps + (redraw_helpers ? 1 : 0) + 1 : 1;
-    for (int epoch = 0; epoch < done; ++epoch) shuffle(order_stream, order);
-    for (Index d = 0; d < draws * summary.iterations; ++d) {
+    const bool ended = done >= options.epochs;
+    for (int epoch = 0; !ended && epoch < done; ++epoch) shuffle(order_stream, order);
+    for (Index d = 0; !ended && d < draws * summary.iterations; ++d) {
       match.mechanism().fill_noise(noise_stream, summary.batch_used, noise);
     }
   }
@@ -160,7 +161,7 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
       break;
     }
     good = {match.mechanism().parameters(), match.adversary().parameters()};
-    if (start.checkpoint && epoch < options.epochs) start.checkpoint({match.state(), summary.epochs});
+    if (start.checkpoint) start.checkpoint({match.state(), summary.epochs});
 
     bool stop = false;
     for (const Observer& observer : observers) {

@@ -92,7 +92,7 @@ struct TrainStart {
   /// Goes on from here; records and options must be those of the training that was interrupted. What follows
   /// is then bit for bit what would have followed there.
   std::optional<TrainState<Scalar>> resume;
-  /// Called after every epoch but the last, to keep the state somewhere.
+  /// Called after every epoch, to keep the state somewhere. The last one resumes to what was returned.
   std::function<void(const TrainState<Scalar>&)> checkpoint;
 };
 

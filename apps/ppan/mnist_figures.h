@@ -1,0 +1,42 @@
+#pragma once
+
+// Pictures of a run on images: grids of released digits, the panels of one digit, and the trade-off against
+// accuracy.
+
+#include <string>
+#include <vector>
+
+#include "ppan/paper/mnist.h"
+#include "ppan/read/png.h"
+#include "ppan/report/figure.h"
+
+namespace ppan::cli {
+
+/// Pictures side by side in rows, each magnified, with a border between them. All have the same size.
+GreyImage picture_grid(const std::vector<std::vector<GreyImage>>& rows, Index magnify);
+/// A drawing that holds the picture, with a line of text before each of its rows.
+std::string grid_svg(const GreyImage& grid, const std::string& title,
+                     const std::vector<std::string>& row_names, const std::string& note);
+
+/// One test picture of each class, first found, then the release of each by every point.
+struct DigitGrid {
+  GreyImage picture;
+  std::vector<std::string> row_names;
+};
+DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint64_t seed);
+
+/// One digit: as it is, as released, and with independent noise of the same distortion. Noise is a coin for
+/// each pixel between the pixel and a uniform brightness, its probability found by bisection.
+struct DigitPanels {
+  GreyImage picture;
+  double distortion = 0;        ///< Of the release shown, nats per pixel.
+  double noise_distortion = 0;  ///< Of the noisy picture.
+};
+DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uint64_t seed);
+
+/// Distortion against the accuracy of attackers, and against leakage, each with the training adversary's
+/// belief as a series of its own.
+Figure accuracy_figure(const MnistResult& result);
+Figure leakage_figure(const MnistResult& result);
+
+}  // namespace ppan::cli

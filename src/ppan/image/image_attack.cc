@@ -1,0 +1,450 @@
+#include "ppan/image/image_attack.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <numeric>
+#include <span>
+
+#include "ppan/audit/tree_attacker.h"
+#include "ppan/game/softmax.h"
+#include "ppan/image/conv_network.h"
+#include "ppan/nn/adam.h"
+
+namespace ppan {
+namespace {
+
+constexpr double kFinalRate = 0.05;
+// The last epoch "still added" this much, in nats or as a share of what was found.
+constexpr double kRiseNats = 0.01;
+constexpr double kRiseShare = 0.05;
+
+// One release of some pictures, and, where there is one, the code it was made from.
+struct Released {
+  Matrix<float> picture;
+  Matrix<float> code;
+};
+
+class Source {
+ public:
+  explicit Source(const ImageModel& model) : releaser_(model) {
+    const ImageComponent& only = model.components.front();
+    if (model.components.size() > 1 || only.kind != ComponentKind::kTrained) return;
+    MechanismOptions options = only.mechanism;
+    options.draws = 1;
+    shape_.value.resize(0, model.pixels());
+    mechanism_ = make_mechanism(options, shape_);
+    mechanism_->parameters() = only.parameters;
+    has_code_ = options.kind == MechanismKind::kNoisyCode;
+    code_width_ = has_code_ ? options.code : 0;
+  }
+  [[nodiscard]] bool has_code() const { return has_code_; }
+  [[nodiscard]] Index code_width() const { return code_width_; }
+
+  void release(const Matrix<float>& pixels, RandomSource& random, Released& out) {
+    if (!mechanism_) {
+      releaser_.release(pixels, random, out.picture);
+      return;
+    }
+    shape_.value = pixels;
+    mechanism_->fill_noise(random, pixels.rows(), noise_);
+    mechanism_->draw(shape_, noise_, draws_);
+    out.picture = draws_.released;
+    if (has_code_) out.code = draws_.code;
+  }
+
+ private:
+  ImageReleaser releaser_;
+  std::unique_ptr<Mechanism<float>> mechanism_;
+  Attribute<float> shape_;
+  Matrix<float> noise_;
+  Draws<float> draws_;
+  bool has_code_ = false;
+  Index code_width_ = 0;
+};
+
+// A softmax network under training; dense or convolutional.
+class NetworkLearner {
+ public:
+  NetworkLearner(std::string name, bool sees_code, MlpShape shape, SeededRandom random)
+      : name_(std::move(name)), sees_code_(sees_code), dense_(std::move(shape)) {
+    parameters_.setZero(dense_->parameter_count());
+    dense_->initialise(random, parameters_.data());
+  }
+  NetworkLearner(std::string name, ConvShape shape, SeededRandom random)
+      : name_(std::move(name)), conv_(std::move(shape)) {
+    parameters_.setZero(conv_->parameter_count());
+    conv_->initialise(random, parameters_.data());
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] bool sees_code() const { return sees_code_; }
+
+  void step(const Released& z, const Symbols& x, double rate) {
+    const Matrix<float>& in = sees_code_ ? z.code : z.picture;
+    softmax_rows(forward(in), d_output_);
+    for (Index i = 0; i < d_output_.rows(); ++i) d_output_(i, x[static_cast<std::size_t>(i)]) -= 1;
+    d_output_ /= static_cast<float>(d_output_.rows());
+    gradient_.resize(parameters_.size());
+    if (conv_) {
+      conv_->backward(parameters_.data(), d_output_, conv_workspace_, gradient_.data());
+    } else {
+      dense_->backward(parameters_.data(), in, d_output_, dense_workspace_, gradient_.data(), nullptr);
+    }
+    adam_.step(rate, gradient_, parameters_);
+  }
+
+  Matrix<float> log_probability(const Released& z) {
+    constexpr Index kBlock = 1000;
+    const Matrix<float>& in = sees_code_ ? z.code : z.picture;
+    Matrix<float> out;
+    Matrix<float> part;
+    for (Index first = 0; first < in.rows(); first += kBlock) {
+      const Index rows = std::min(kBlock, in.rows() - first);
+      const Matrix<float> block = in.middleRows(first, rows);
+      log_softmax_rows(forward(block), part);
+      if (first == 0) out.resize(in.rows(), part.cols());
+      out.middleRows(first, rows) = part;
+    }
+    return out;
+  }
+
+  // Keeps the parameters that did best on the selection pictures.
+  void epoch_done(Index pictures, double nats) {
+    if (learning_.empty() || nats > best_nats_) {
+      best_nats_ = nats;
+      best_ = parameters_;
+    }
+    learning_.push_back({pictures, nats});
+  }
+  void take_best() { parameters_ = best_; }
+  [[nodiscard]] const std::vector<ImageLearning>& learning() const { return learning_; }
+
+ private:
+  const Matrix<float>& forward(const Matrix<float>& in) {
+    return conv_ ? conv_->forward(parameters_.data(), in, conv_workspace_)
+                 : dense_->forward(parameters_.data(), in, dense_workspace_);
+  }
+
+  std::string name_;
+  bool sees_code_ = false;
+  std::optional<Mlp<float>> dense_;
+  std::optional<ConvNetwork<float>> conv_;
+  Vector<float> parameters_;
+  Vector<float> best_;
+  double best_nats_ = 0;
+  std::vector<ImageLearning> learning_;
+  Adam<float> adam_;
+  Vector<float> gradient_;
+  Matrix<float> d_output_;
+  MlpWorkspace<float> dense_workspace_;
+  ConvWorkspace<float> conv_workspace_;
+};
+
+// Held-out pictures, released `releases` times, one release after the other.
+struct ScoredPart {
+  Symbols x;  // of one release
+  std::vector<Released> release;
+};
+
+// What one attacker says about a part: log Q for each release.
+using Answers = std::vector<Matrix<float>>;
+
+double selection_nats(const Answers& answers, const Symbols& x, std::int32_t levels) {
+  double sum = 0;
+  for (const Matrix<float>& a : answers) sum += mean_score(a, x);
+  return empirical_entropy(x, levels) + sum / static_cast<double>(answers.size());
+}
+
+ImageAttackerScore score_of(std::string name, const Answers& selection, const Symbols& selection_x,
+                            const Answers& reported, const Symbols& x, std::int32_t levels) {
+  ImageAttackerScore score{.name = std::move(name)};
+  score.selection = selection_nats(selection, selection_x, levels);
+  const Vector<double> base = log_share(x, levels);
+  Vector<double> gain = Vector<double>::Zero(base.size());
+  Vector<double> hits = Vector<double>::Zero(base.size());
+  for (const Matrix<float>& a : reported) {
+    for (Index i = 0; i < gain.size(); ++i) {
+      const std::int32_t truth = x[static_cast<std::size_t>(i)];
+      gain[i] += static_cast<double>(a(i, truth)) - base[i];
+      Index likeliest = 0;
+      a.row(i).maxCoeff(&likeliest);
+      hits[i] += likeliest == truth ? 1 : 0;
+    }
+  }
+  gain /= static_cast<double>(reported.size());
+  hits /= static_cast<double>(reported.size());
+  score.leakage = lower_bound(gain, -base.mean(), "held-out log loss, " + score.name);
+  score.accuracy = mean_rate(hits);
+  return score;
+}
+
+// The plain mean of the attackers' probabilities: no parameter to fit, and often stronger than each.
+Answers mean_of(const std::vector<Answers>& all) {
+  Answers mixed = all.front();
+  for (std::size_t r = 0; r < mixed.size(); ++r) {
+    Matrix<float> sum = Matrix<float>::Zero(mixed[r].rows(), mixed[r].cols());
+    for (const Answers& a : all) sum.array() += a[r].array().exp();
+    mixed[r] = (sum / static_cast<float>(all.size())).array().log().matrix();
+  }
+  return mixed;
+}
+
+// Boosted trees on principal components of the releases.
+class TreeLearner {
+ public:
+  TreeLearner(const ImageAttackOptions& options, std::int32_t levels) : options_(options), levels_(levels) {}
+
+  void fit(const Matrix<float>& z, const Symbols& x, const Matrix<float>& selection,
+           const Symbols& selection_x, RandomSource& random) {
+    mean_ = z.colwise().mean();
+    const Matrix<float> centred = z.rowwise() - mean_;
+    const Matrix<float> covariance = centred.transpose() * centred / static_cast<float>(z.rows());
+    const Eigen::SelfAdjointEigenSolver<Matrix<float>> solver(covariance);
+    basis_ = solver.eigenvectors().rightCols(std::min(options_.components, z.cols()));
+    AttackTask task;
+    task.levels = levels_;
+    task.prior = Vector<double>::Constant(levels_, 0.5);
+    for (const std::int32_t code : x) task.prior[code] += 1;
+    task.prior /= task.prior.sum();
+    task.effort.trees = options_.trees;
+    attacker_ = std::make_unique<TreeAttacker>(task);
+    attacker_->fit(rows(z, x), rows(selection, selection_x), random);
+  }
+  Matrix<float> log_probability(const Matrix<float>& z) { return attacker_->log_probability(rows(z, {})); }
+
+ private:
+  [[nodiscard]] AttackRows rows(const Matrix<float>& z, const Symbols& x) const {
+    AttackRows out;
+    out.data = (z.rowwise() - mean_) * basis_;
+    out.cell.assign(static_cast<std::size_t>(z.rows()), -1);
+    out.x = x.empty() ? Symbols(static_cast<std::size_t>(z.rows()), 0) : x;
+    return out;
+  }
+
+  ImageAttackOptions options_;
+  std::int32_t levels_;
+  Eigen::RowVectorXf mean_;
+  Matrix<float> basis_;
+  std::unique_ptr<TreeAttacker> attacker_;
+};
+
+class Attack {
+ public:
+  Attack(const ImageModel& model, const ImageSet& learn, const ImageSet& held_out,
+         const ImageAttackOptions& options)
+      : learn_(learn),
+        options_(options),
+        levels_(std::max(learn.classes, held_out.classes)),
+        random_(options.seed),
+        source_(model) {
+    split(held_out);
+    add_learners(model);
+  }
+
+  ImageAttack run() {
+    train_networks();
+    ImageAttack result;
+    std::vector<Answers> on_selection;
+    std::vector<Answers> on_reported;
+    const auto add = [&](const std::string& name, const auto& log_probability,
+                         const std::vector<ImageLearning>& learning, bool sees_code) {
+      Answers selection;
+      Answers reported;
+      for (const Released& z : selection_.release) selection.push_back(log_probability(z));
+      for (const Released& z : reported_.release) reported.push_back(log_probability(z));
+      ImageAttackerScore score = score_of(name, selection, selection_.x, reported, reported_.x, levels_);
+      score.learning = learning;
+      if (sees_code) {
+        result.code = std::move(score);
+        return;
+      }
+      result.attackers.push_back(std::move(score));
+      on_selection.push_back(std::move(selection));
+      on_reported.push_back(std::move(reported));
+    };
+    for (NetworkLearner& learner : learners_) {
+      learner.take_best();
+      add(
+          learner.name(), [&](const Released& z) { return learner.log_probability(z); }, learner.learning(),
+          learner.sees_code());
+    }
+    if (on_selection.size() > 1) {
+      result.attackers.push_back(score_of("mean of the networks", mean_of(on_selection), selection_.x,
+                                          mean_of(on_reported), reported_.x, levels_));
+    }
+    if (options_.tree_images > 0) {
+      TreeLearner trees = fit_trees();
+      add(
+          "boosted trees on principal components",
+          [&](const Released& z) { return trees.log_probability(z.picture); }, {}, false);
+    }
+    std::stable_sort(result.attackers.begin(), result.attackers.end(),
+                     [](const auto& a, const auto& b) { return a.selection > b.selection; });
+    result.entropy = empirical_entropy(reported_.x, levels_);
+    std::vector<Index> count(static_cast<std::size_t>(levels_), 0);
+    for (const std::int32_t x : reported_.x) ++count[static_cast<std::size_t>(x)];
+    result.prior_accuracy = static_cast<double>(*std::max_element(count.begin(), count.end())) /
+                            static_cast<double>(reported_.x.size());
+    for (const NetworkLearner& learner : learners_) {
+      const auto& steps = learner.learning();
+      if (learner.sees_code() || steps.size() < 2) continue;
+      const double rise = steps.back().nats - steps[steps.size() - 2].nats;
+      if (steps.back().nats >= result.strongest().selection - kRiseNats &&
+          rise > std::max(kRiseNats, kRiseShare * steps.back().nats)) {
+        result.still_rising = true;
+      }
+    }
+    return result;
+  }
+
+ private:
+  void split(const ImageSet& held_out) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(held_out.size()));
+    std::iota(order.begin(), order.end(), 0);
+    SeededRandom shuffling = random_.fork("split");
+    shuffle(shuffling, order);
+    const auto first =
+        static_cast<std::size_t>(std::clamp<double>(options_.selection * static_cast<double>(held_out.size()),
+                                                    1, static_cast<double>(held_out.size()) - 1));
+    SeededRandom noise = random_.fork("scored-noise");
+    const auto fill = [&](std::span<const std::int32_t> rows, ScoredPart& part) {
+      Matrix<float> pixels(static_cast<Index>(rows.size()), held_out.pixels.cols());
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        pixels.row(static_cast<Index>(i)) = held_out.pixels.row(rows[i]);
+        part.x.push_back(held_out.labels[static_cast<std::size_t>(rows[i])]);
+      }
+      part.release.resize(static_cast<std::size_t>(options_.releases));
+      for (Released& z : part.release) source_.release(pixels, noise, z);
+    };
+    fill(std::span(order).first(first), selection_);
+    fill(std::span(order).subspan(first), reported_);
+  }
+
+  void add_learners(const ImageModel& model) {
+    std::uint64_t number = 0;
+    const auto stream = [&] { return random_.fork("attacker", number++); };
+    for (const ImageNetworkShape& shape : options_.networks) {
+      learners_.emplace_back(
+          fmt::format("network {} {}", fmt::join(shape.hidden, "-"), to_string(shape.activation)), false,
+          MlpShape{.inputs = model.pixels(),
+                   .hidden = shape.hidden,
+                   .outputs = levels_,
+                   .activation = shape.activation},
+          stream());
+    }
+    if (options_.convolution) {
+      learners_.emplace_back("convolutional network",
+                             ConvShape{.height = model.height, .width = model.width, .outputs = levels_},
+                             stream());
+    }
+    if (options_.code && source_.has_code()) {
+      learners_.emplace_back(
+          "network 512-512 relu on the code", true,
+          MlpShape{.inputs = source_.code_width(), .hidden = {512, 512}, .outputs = levels_}, stream());
+    }
+  }
+
+  void train_networks() {
+    if (learners_.empty()) return;
+    std::vector<std::int32_t> order(static_cast<std::size_t>(learn_.size()));
+    std::iota(order.begin(), order.end(), 0);
+    SeededRandom order_stream = random_.fork("order");
+    SeededRandom noise_stream = random_.fork("noise");
+    const Index batch = std::min(options_.batch, learn_.size());
+    const Index batches = learn_.size() / batch;
+    Matrix<float> pixels(batch, learn_.pixels.cols());
+    Symbols x(static_cast<std::size_t>(batch));
+    Released z;
+    Index done = 0;
+    for (int epoch = 0; epoch < options_.epochs; ++epoch) {
+      shuffle(order_stream, order);
+      for (Index b = 0; b < batches; ++b, ++done) {
+        const std::int32_t* rows = order.data() + b * batch;
+        for (Index j = 0; j < pixels.cols(); ++j) {
+          const float* from = learn_.pixels.col(j).data();
+          for (Index i = 0; i < batch; ++i) pixels(i, j) = from[rows[i]];
+        }
+        for (Index i = 0; i < batch; ++i) {
+          x[static_cast<std::size_t>(i)] = learn_.labels[static_cast<std::size_t>(rows[i])];
+        }
+        source_.release(pixels, noise_stream, z);
+        const double along = static_cast<double>(done) / static_cast<double>(batches * options_.epochs);
+        const double rate =
+            options_.rate * (kFinalRate + (1 - kFinalRate) * 0.5 * (1 + std::cos(std::numbers::pi * along)));
+        for (NetworkLearner& learner : learners_) learner.step(z, x, rate);
+      }
+      for (NetworkLearner& learner : learners_) {
+        learner.epoch_done(done * batch, selection_nats({learner.log_probability(selection_.release.front())},
+                                                        selection_.x, levels_));
+      }
+    }
+  }
+
+  TreeLearner fit_trees() {
+    SeededRandom stream = random_.fork("trees");
+    std::vector<std::int32_t> order(static_cast<std::size_t>(learn_.size()));
+    std::iota(order.begin(), order.end(), 0);
+    shuffle(stream, order);
+    const Index rows = std::min(options_.tree_images, learn_.size());
+    Matrix<float> pixels(rows, learn_.pixels.cols());
+    Symbols x;
+    for (Index i = 0; i < rows; ++i) {
+      const std::int32_t row = order[static_cast<std::size_t>(i)];
+      pixels.row(i) = learn_.pixels.row(row);
+      x.push_back(learn_.labels[static_cast<std::size_t>(row)]);
+    }
+    Released z;
+    source_.release(pixels, stream, z);
+    TreeLearner trees(options_, levels_);
+    trees.fit(z.picture, x, selection_.release.front().picture, selection_.x, stream);
+    return trees;
+  }
+
+  const ImageSet& learn_;
+  const ImageAttackOptions& options_;
+  std::int32_t levels_;
+  SeededRandom random_;
+  Source source_;
+  ScoredPart selection_;
+  ScoredPart reported_;
+  std::vector<NetworkLearner> learners_;
+};
+
+}  // namespace
+
+Problems ImageAttackOptions::check() const {
+  ProblemList list;
+  list.require(!networks.empty() || convolution || tree_images > 0, "networks",
+               "there must be at least one attacker");
+  for (const ImageNetworkShape& shape : networks) {
+    for (const Index units : shape.hidden)
+      list.require_at_least("networks.hidden", static_cast<double>(units), 1);
+  }
+  list.require_at_least("tree_images", static_cast<double>(tree_images), 0);
+  list.require_at_least("components", static_cast<double>(components), 1);
+  list.require_at_least("trees", trees, 1);
+  list.require_at_least("epochs", epochs, 1);
+  list.require_at_least("batch", static_cast<double>(batch), 1);
+  list.require_positive("rate", rate);
+  list.require_at_least("releases", releases, 1);
+  list.require_inside("selection", selection, 0, 1);
+  return list.take();
+}
+
+ImageAttack attack_images(const ImageModel& model, const ImageSet& learn, const ImageSet& held_out,
+                          const ImageAttackOptions& options) {
+  require_none(options.check(), "the attack cannot be made:");
+  if (learn.size() < 1 || held_out.size() < 2 || learn.classes < 2 || learn.pixels.cols() != model.pixels() ||
+      held_out.pixels.cols() != model.pixels()) {
+    throw Error(ErrorCode::kBadInput, "the attack needs labelled pictures of the model's size");
+  }
+  return Attack(model, learn, held_out, options).run();
+}
+
+}  // namespace ppan

@@ -1,0 +1,176 @@
+#include "ppan/image/image_training.h"
+
+namespace ppan {
+namespace {
+
+// The encoder's last layer starts this much wider than Glorot's: on pictures that are mostly black its
+// output then has a deviation of a few units, against noise of one.
+constexpr float kWideStart = 10;
+// Weight of distortion in the autoencoder's loss. Adam does not see its scale; the adversary is not felt.
+constexpr double kStartWeight = 100;
+// The multiplier must travel tens of nats per unit within a few epochs of a few hundred steps, on
+// overdraughts of a few hundredths.
+constexpr double kDualRate = 8;
+constexpr double kDualStrength = 400;
+
+void check_layers(ProblemList& list, std::string_view field, const std::vector<Index>& layers) {
+  for (const Index units : layers) list.require_at_least(field, static_cast<double>(units), 1);
+}
+
+MechanismOptions code_mechanism(const CodeImageOptions& options, Index pixels) {
+  MechanismOptions m;
+  m.kind = MechanismKind::kNoisyCode;
+  m.released = pixels;
+  m.hidden = options.encoder;
+  m.decoder = options.decoder;
+  m.code = options.code;
+  m.code_radius = options.radius;
+  m.sigmoid_output = true;
+  return m;
+}
+
+TrainOptions code_common(const CodeImageOptions& options, Index pixels, std::uint64_t seed) {
+  require_none(options.check(), "a noisy code for pictures cannot be trained:");
+  TrainOptions train;
+  train.game.mechanism = code_mechanism(options, pixels);
+  train.game.adversary.hidden = options.adversary;
+  train.game.distortion = DistortionKind::kPixelCrossEntropy;
+  train.batch = options.batch;
+  train.seed = seed;
+  return train;
+}
+
+}  // namespace
+
+Records<float> image_records(const ImageSet& set, Index most) {
+  const Index rows = most > 0 ? std::min(most, set.size()) : set.size();
+  Records<float> records;
+  records.observed.value = set.pixels.topRows(rows);
+  records.useful = records.observed;
+  records.sensitive.resize(1);
+  records.sensitive.front().levels = set.classes;
+  records.sensitive.front().code.assign(set.labels.begin(), set.labels.begin() + rows);
+  return records;
+}
+
+Problems PaperImageOptions::check() const {
+  ProblemList list;
+  check_layers(list, "hidden", hidden);
+  check_layers(list, "adversary", adversary);
+  check_layers(list, "discriminator", discriminator);
+  list.require_at_least("noise_inputs", static_cast<double>(noise_inputs), 1);
+  list.require_at_least("gamma", gamma, 0);
+  list.require_at_least("epochs", epochs, 1);
+  list.require_at_least("batch", static_cast<double>(batch), 1);
+  list.require_positive("rate", rate);
+  return list.take();
+}
+
+TrainOptions paper_training(const PaperImageOptions& options, Index pixels, double lambda,
+                            std::uint64_t seed) {
+  require_none(options.check(), "the paper's mechanism cannot be trained:");
+  TrainOptions train;
+  MechanismOptions& m = train.game.mechanism;
+  m.kind = MechanismKind::kNoiseInput;
+  m.released = pixels;
+  m.hidden = options.hidden;
+  m.activation = Activation::kTanh;
+  m.noise_inputs = options.noise_inputs;
+  m.noise = NoiseKind::kUniform;
+  m.sigmoid_output = true;
+  train.game.adversary = {.hidden = options.adversary, .activation = Activation::kTanh};
+  train.game.distortion = DistortionKind::kPixelCrossEntropy;
+  train.game.budget = {.form = BudgetForm::kWeighted, .weight = lambda};
+  if (options.gamma > 0) {
+    train.game.discriminator = {
+        .weight = options.gamma, .hidden = options.discriminator, .activation = Activation::kTanh};
+  }
+  train.epochs = options.epochs;
+  train.batch = options.batch;
+  train.redraw = false;  // the draws of a mini-batch serve all its steps, as in the paper
+  train.mechanism_rate.rate = options.rate;
+  train.adversary_rate.rate = options.rate;
+  train.seed = seed;
+  return train;
+}
+
+Problems CodeImageOptions::check() const {
+  ProblemList list;
+  check_layers(list, "encoder", encoder);
+  check_layers(list, "decoder", decoder);
+  check_layers(list, "adversary", adversary);
+  list.require(!encoder.empty(), "encoder", "there must be at least one layer");
+  list.require_at_least("code", static_cast<double>(code), 1);
+  list.require_positive("radius", radius);
+  list.require_at_least("start_epochs", start_epochs, 1);
+  list.require_positive("start_rate", start_rate);
+  list.require_at_least("epochs", epochs, 1);
+  list.require_at_least("batch", static_cast<double>(batch), 1);
+  list.require_at_least("adversary_steps", adversary_steps, 1);
+  list.require_positive("rate", rate);
+  return list.take();
+}
+
+TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, std::uint64_t seed) {
+  TrainOptions train = code_common(options, pixels, seed);
+  train.game.budget = {.form = BudgetForm::kWeighted, .weight = kStartWeight};
+  train.epochs = options.start_epochs;
+  train.warm_up = options.start_epochs;
+  train.mechanism_rate = {.rate = options.start_rate, .decay_from = 0.3, .final_fraction = 0.05};
+  train.adversary_rate = {.rate = options.rate};
+  return train;
+}
+
+Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels, std::uint64_t seed) {
+  require_none(options.check(), "a noisy code for pictures cannot be trained:");
+  Attribute<float> shape;
+  shape.value.resize(0, pixels);
+  const auto mechanism = make_mechanism(code_mechanism(options, pixels), shape);
+  SeededRandom random = SeededRandom(seed).fork("image-start");
+  mechanism->initialise(random);
+  Vector<float> parameters = mechanism->parameters();
+  Index offset = 0;
+  Index inputs = pixels;
+  for (const Index units : options.encoder) {
+    offset += (inputs + 1) * units;
+    inputs = units;
+  }
+  parameters.segment(offset, inputs * options.code) *= kWideStart;
+  return parameters;
+}
+
+TrainOptions code_training(const CodeImageOptions& options, Index pixels, double budget, std::uint64_t seed) {
+  TrainOptions train = code_common(options, pixels, seed);
+  train.game.budget = {
+      .form = BudgetForm::kDual, .limit = budget, .weight = kDualStrength, .dual_rate = kDualRate};
+  train.epochs = options.epochs;
+  train.adversary_steps = options.adversary_steps;
+  train.mechanism_rate = {.rate = options.rate, .decay_from = 0.5, .final_fraction = 0.02};
+  train.adversary_rate = {.rate = options.rate, .decay_from = 0.5, .final_fraction = 0.05};
+  return train;
+}
+
+ImageModel trained_model(const ImageSet& like, const Mechanism<float>& mechanism, const std::string& label) {
+  ImageModel model{.height = like.height, .width = like.width, .classes = like.classes};
+  model.components.push_back({.kind = ComponentKind::kTrained,
+                              .label = label,
+                              .mechanism = mechanism.options(),
+                              .parameters = mechanism.parameters()});
+  return model;
+}
+
+ImageModel unchanged_model(const ImageSet& like) {
+  ImageModel model{.height = like.height, .width = like.width, .classes = like.classes};
+  model.components.push_back({.kind = ComponentKind::kUnchanged, .label = "unchanged"});
+  return model;
+}
+
+ImageModel constant_model(const ImageSet& set) {
+  ImageModel model{.height = set.height, .width = set.width, .classes = set.classes};
+  model.components.push_back({.kind = ComponentKind::kConstant,
+                              .label = "constant",
+                              .constant = set.pixels.colwise().mean().transpose()});
+  return model;
+}
+
+}  // namespace ppan

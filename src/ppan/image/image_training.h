@@ -1,0 +1,78 @@
+#pragma once
+
+// How a mechanism for pictures is trained: the paper's, or a noisy code. Both are given as the options of one
+// training (train/train.h), so that whoever runs it can watch, keep and resume it as any other.
+//
+// The paper's: z = f(y, noise) with a sigmoid at its output, an adversary on the released picture, one step
+// each, loss E log Q(x|z) + lambda E d (+ gamma E log D(z)).
+//
+// Noisy code: an encoder, a bounded code with unit noise added, a decoder; the adversary sees the code, makes
+// several steps for each of the mechanism's, and the distortion is held at a budget. It starts from an
+// autoencoder trained for usefulness alone: started with the privacy term it falls to the mean picture, from
+// which no gradient leads away. docs/decisions/0005-images.md has the measurements.
+
+#include <cstdint>
+#include <vector>
+
+#include "ppan/core/problem.h"
+#include "ppan/core/records.h"
+#include "ppan/image/image_model.h"
+#include "ppan/read/image_set.h"
+#include "ppan/train/train.h"
+
+namespace ppan {
+
+/// Pictures as the game is played on them: W = Y = the pixels, X = the label. With `most` above 0 the first
+/// so many.
+Records<float> image_records(const ImageSet& set, Index most = 0);
+
+/// The paper's mechanism.
+struct PaperImageOptions {
+  std::vector<Index> hidden{1000, 1000};     ///< Of the mechanism, tanh.
+  Index noise_inputs = 20;                   ///< Uniform on [-1,1].
+  std::vector<Index> adversary{1000, 1000};  ///< tanh.
+  std::vector<Index> discriminator{500};     ///< tanh; used if gamma is above 0.
+  double gamma = 0;                          ///< Weight of the discriminator. At least 0.
+  int epochs = 50;
+  Index batch = 100;
+  double rate = 0.001;
+  [[nodiscard]] Problems check() const;
+};
+
+/// One training with distortion weighted by `lambda`.
+TrainOptions paper_training(const PaperImageOptions& options, Index pixels, double lambda,
+                            std::uint64_t seed);
+
+/// A noisy code.
+struct CodeImageOptions {
+  std::vector<Index> encoder{500};         ///< ReLU.
+  std::vector<Index> decoder{500};         ///< ReLU.
+  Index code = 48;                         ///< Numbers in the code. At least 1.
+  double radius = 8;                       ///< R: each lies within +-R before unit noise is added. Above 0.
+  std::vector<Index> adversary{256, 256};  ///< ReLU, on the code.
+  int start_epochs = 12;                   ///< Of the autoencoder. At least 1.
+  double start_rate = 0.002;
+  int epochs = 20;
+  Index batch = 200;
+  int adversary_steps = 5;
+  double rate = 0.001;
+  [[nodiscard]] Problems check() const;
+};
+
+/// The autoencoder that every point starts from.
+TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, std::uint64_t seed);
+/// Its parameters before training. The last layer of the encoder starts wide: a code that does not stand out
+/// from its noise teaches the decoder nothing and learns next to nothing itself.
+Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels, std::uint64_t seed);
+/// One training that holds the distortion at `budget`.
+TrainOptions code_training(const CodeImageOptions& options, Index pixels, double budget, std::uint64_t seed);
+/// Where the multiplier of that training starts, nats per unit of distortion.
+inline constexpr double kCodeMultiplier = 20;
+
+/// A model of one trained component.
+ImageModel trained_model(const ImageSet& like, const Mechanism<float>& mechanism, const std::string& label);
+/// Models without anything trained: the picture as it is, and the mean of `set` for everybody.
+ImageModel unchanged_model(const ImageSet& like);
+ImageModel constant_model(const ImageSet& set);
+
+}  // namespace ppan

@@ -1,0 +1,103 @@
+#include "ppan/image/image_attack.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ppan/image/image_training.h"
+#include "support/drawn_digits.h"
+
+namespace ppan {
+namespace {
+
+using testing::drawn_digits;
+
+ImageAttackOptions small_attack() {
+  ImageAttackOptions options;
+  options.networks = {{{32}, Activation::kTanh}, {{32}}};
+  options.tree_images = 400;
+  options.components = 8;
+  options.trees = 60;
+  options.epochs = 8;
+  options.batch = 25;
+  options.rate = 0.005;
+  return options;
+}
+
+class AttackOnDigits : public ::testing::Test {
+ protected:
+  ImageSet learn_ = drawn_digits(1500, 8, 4, 11);
+  ImageSet held_out_ = drawn_digits(800, 8, 4, 12);
+};
+
+// The same for every kind of attacker, so that none is a passenger.
+TEST_F(AttackOnDigits, EveryAttackerReadsUnchangedPictures) {
+  const ImageAttack attack = attack_images(unchanged_model(learn_), learn_, held_out_, small_attack());
+  ASSERT_EQ(attack.attackers.size(), 5U);  // two networks, a convolution, their mean, trees
+  for (const ImageAttackerScore& s : attack.attackers) {
+    EXPECT_GT(s.leakage.nats, 0.7 * attack.entropy) << s.name;
+    EXPECT_GT(s.accuracy.value, 0.85) << s.name;
+    EXPECT_EQ(s.leakage.bound, Bound::kLower);
+    EXPECT_LE(s.leakage.interval95->low, s.leakage.nats);
+  }
+  EXPECT_FALSE(attack.code.has_value());
+  EXPECT_GE(attack.attackers[0].selection, attack.attackers[1].selection);
+  EXPECT_NEAR(attack.prior_accuracy, 0.25, 0.06);
+}
+
+TEST_F(AttackOnDigits, NobodyReadsTheMeanPicture) {
+  const ImageAttack attack = attack_images(constant_model(learn_), learn_, held_out_, small_attack());
+  // A lower bound may fall short of 0 and is then 0; above it can only be luck on 560 pictures.
+  EXPECT_LT(attack.strongest().leakage.nats, 0.01);
+  EXPECT_LT(attack.strongest().accuracy.value, attack.prior_accuracy + 0.06);
+}
+
+TEST_F(AttackOnDigits, FindsWhatAMixtureLetsThrough) {
+  ImageModel model = unchanged_model(learn_);
+  model.components.front().weight = 0.5;
+  model.components.push_back(constant_model(learn_).components.front());
+  model.components.back().weight = 0.5;
+  const ImageAttack attack = attack_images(model, learn_, held_out_, small_attack());
+  // Half of H(X) leaks: a shown picture tells everything, the mean picture nothing.
+  EXPECT_GT(attack.strongest().leakage.nats, 0.35 * attack.entropy);
+  EXPECT_LT(attack.strongest().leakage.nats, 0.55 * attack.entropy);
+}
+
+TEST_F(AttackOnDigits, SeesTheCodeOfANoisyCodeToo) {
+  const CodeImageOptions options{.encoder = {16}, .decoder = {16}, .code = 4};
+  const TrainOptions training = code_training(options, 64, 0.2, 1);
+  const Records<float> records = image_records(learn_);
+  const auto mechanism = make_mechanism(training.game.mechanism, records.observed);
+  mechanism->parameters() = code_start_parameters(options, 64, 1);
+  const ImageModel model = trained_model(learn_, *mechanism, "point 1");
+  const ImageAttack attack = attack_images(model, learn_, held_out_, small_attack());
+  ASSERT_TRUE(attack.code.has_value());
+  EXPECT_GT(attack.code->leakage.nats, 0.1);
+  ImageAttackOptions without = small_attack();
+  without.code = false;
+  EXPECT_FALSE(attack_images(model, learn_, held_out_, without).code.has_value());
+}
+
+TEST_F(AttackOnDigits, IsReproducibleAndLearnsAsItGoes) {
+  const ImageAttack first = attack_images(unchanged_model(learn_), learn_, held_out_, small_attack());
+  const ImageAttack second = attack_images(unchanged_model(learn_), learn_, held_out_, small_attack());
+  EXPECT_EQ(first.strongest().leakage.nats, second.strongest().leakage.nats);
+  for (const ImageAttackerScore& s : first.attackers) {
+    if (s.learning.empty()) continue;
+    ASSERT_EQ(s.learning.size(), 8U);
+    EXPECT_EQ(s.learning.back().pictures, 8 * 1500);
+    EXPECT_GT(s.learning.back().nats, s.learning.front().nats) << s.name;
+  }
+}
+
+TEST_F(AttackOnDigits, RefusesWhatItCannotAttack) {
+  ImageAttackOptions nobody = small_attack();
+  nobody.networks.clear();
+  nobody.convolution = false;
+  nobody.tree_images = 0;
+  EXPECT_THROW(attack_images(unchanged_model(learn_), learn_, held_out_, nobody), Error);
+  EXPECT_THROW(attack_images(unchanged_model(drawn_digits(5, 9, 4, 1)), learn_, held_out_, small_attack()),
+               Error);
+}
+
+}  // namespace
+}  // namespace ppan
