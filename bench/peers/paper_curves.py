@@ -192,13 +192,12 @@ def train_point(world, delta, data, epochs):
     for _ in range(epochs):
         order = torch.randperm(world.samples)
         for w, x, y in zip(*(v[order].split(world.batch) for v in data)):
+            z = release(w)  # one draw serves all steps, as in the paper
+            seen = z.detach()
             for _ in range(world.adversary_steps):
-                with torch.no_grad():
-                    z = release(w)
                 theirs.zero_grad(set_to_none=True)
-                (-log_likelihood(z, x)).backward()
+                (-log_likelihood(seen, x)).backward()
                 theirs.step()
-            z = release(w)
             loss = log_likelihood(z, x) + world.weight * F.relu(distance(z, y) - delta).square()
             ours.zero_grad(set_to_none=True)
             loss.backward(inputs=ours_parameters)
@@ -257,13 +256,12 @@ def train_batched(world, budgets, data, epochs):
     for _ in range(epochs):
         order = torch.rand(points, world.samples).argsort(1)
         for w, x, y in zip(*(v[rows, order].split(world.batch, 1) for v in stacked)):
+            z = release(w)  # one draw serves all steps, as in the paper
+            seen = z.detach()
             for _ in range(world.adversary_steps):
-                with torch.no_grad():
-                    z = release(w)
                 theirs.zero_grad(set_to_none=True)
-                (-log_likelihood(z, x).sum()).backward()
+                (-log_likelihood(seen, x).sum()).backward()
                 theirs.step()
-            z = release(w)
             loss = (log_likelihood(z, x) + world.weight * F.relu(distance(z, y) - delta).square()).sum()
             ours.zero_grad(set_to_none=True)
             loss.backward(inputs=ours_parameters)
@@ -282,16 +280,18 @@ def train_batched(world, budgets, data, epochs):
 # --- the run --------------------------------------------------------------------------------------------------------
 
 
-def run(args):
+def run(args, mode):
     world = EXPERIMENTS[args.experiment][args.observation]()
     epochs = args.epochs or world.paper_epochs
-    budgets = args.budgets or torch.linspace(*world.budgets, args.points, dtype=torch.float64).tolist()
-    train = {"sequential": train_sequential, "batched": train_batched}[args.mode]
+    points = args.sequential_points or args.points if mode == "sequential" else args.points
+    threads = args.batched_threads or args.threads if mode == "batched" else args.threads
+    budgets = args.budgets or torch.linspace(*world.budgets, points, dtype=torch.float64).tolist()
+    train = {"sequential": train_sequential, "batched": train_batched}[mode]
 
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(threads)
     torch.manual_seed(args.seed)
     warm = [world.data() for _ in budgets]
-    train(world, budgets[:1] if args.mode == "sequential" else budgets, warm, 1)
+    train(world, budgets[:1] if mode == "sequential" else budgets, warm, 1)
 
     data = [world.data() for _ in budgets]
     start, cpu_start = time.perf_counter(), time.process_time()
@@ -308,27 +308,30 @@ def run(args):
                          "excess": leakage - optimum})
     excess = [row["excess"] for row in rows]
     return {
-        "experiment": args.experiment, "observation": args.observation, "mode": args.mode, "points": len(budgets),
+        "experiment": args.experiment, "observation": args.observation, "mode": mode, "points": len(budgets),
         "epochs": epochs, "paper_epochs": world.paper_epochs, "batch": world.batch,
         "adversary_steps": world.adversary_steps, "seed": args.seed, "iterations": iterations, "seconds": seconds,
         "cpu_seconds": cpu_seconds,
         "microseconds_per_point_iteration": 1e6 * seconds / (len(budgets) * iterations),
         "seconds_at_paper_epochs": seconds * world.paper_epochs / epochs,
         "quality": {"mean_excess": sum(excess) / len(excess), "max_excess": max(excess), "points": rows},
-        "environment": common.environment(args.threads)}
+        "environment": common.environment(threads)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--experiment", required=True, choices=EXPERIMENTS)
     parser.add_argument("--observation", help="useful-only, full-data or rate-distortion; default: the experiment's first")
-    parser.add_argument("--mode", choices=["sequential", "batched"], default="sequential")
+    parser.add_argument("--mode", choices=["sequential", "batched", "both"], default="sequential",
+                        help="both: an object of each, from one process")
     parser.add_argument("--points", type=int, default=20, help="budgets, evenly spaced over the paper's range")
     parser.add_argument("--budgets", type=common.numbers, help="budgets by value, separated by commas, instead of --points")
     parser.add_argument("--epochs", type=int, help="default: the paper's")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tests", type=int, default=4000, help="test samples of the Gaussian experiments")
+    parser.add_argument("--sequential-points", type=int, help="points trained one after another, if fewer will do")
     parser.add_argument("--threads", type=int, default=1, help="threads inside PyTorch; 1 is fastest at these sizes")
+    parser.add_argument("--batched-threads", type=int, help="the same for --mode batched, if another number")
     args = parser.parse_args()
     offered = EXPERIMENTS[args.experiment]
     args.observation = args.observation or next(iter(offered))
@@ -338,7 +341,11 @@ def main():
         parser.error("--points, --epochs and --threads are at least 1")
     if args.tests < 100:
         parser.error("--tests is at least 100")
-    common.print_json(run(args))
+    if args.mode == "both":
+        results = {mode: run(args, mode) for mode in ("sequential", "batched")}
+        common.print_json({**results, "environment": results["batched"]["environment"]})
+    else:
+        common.print_json(run(args, args.mode))
     return 0
 
 

@@ -1,0 +1,148 @@
+"""How the suite measures: processes with their time and memory, interleaved repeats, ratios of medians, verdicts."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Refused(Exception):
+    """A comparison that would not be fair, or a run that failed."""
+
+
+@dataclasses.dataclass
+class Run:
+    """One finished process."""
+
+    seconds: float  # wall clock
+    cpu_seconds: float
+    peak_megabytes: float
+    out: str
+
+    def json(self):
+        return json.loads(self.out)
+
+
+def run(command, environment=None):
+    """Runs a command to its end; raises Refused with what it said if it fails."""
+    command = [str(word) for word in command]
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   env={**os.environ, **(environment or {})})
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        for file in (out, err):
+            file.seek(0)
+        if process.returncode != 0:
+            raise Refused(f"'{' '.join(command)}' ended with status {process.returncode}: {err.read().strip()[-2000:]}")
+        return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out.read())
+
+
+def interleaved(repeats, jobs):
+    """{name: [result of each repeat]}; every repeat runs each job once, so that a change of the machine's load meets them all."""
+    results = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            results[name].append(job())
+    return results
+
+
+@dataclasses.dataclass
+class Figure:
+    """One line of the table. `bar` is what it has to reach: at least, or with `at_most` at most."""
+
+    part: str
+    what: str
+    value: float
+    unit: str
+    spread: tuple = None  # least and greatest over the repeats
+    bar: float = None
+    at_most: bool = False
+    note: str = ""
+
+    def met(self):
+        if self.bar is None:
+            return None
+        return self.value <= self.bar if self.at_most else self.value >= self.bar
+
+    def as_json(self):
+        return {**dataclasses.asdict(self), "met": self.met()}
+
+
+def ratio(part, what, slow, fast, **more):
+    """How many times longer `slow` took than `fast`: ratio of medians; spread over the repeats, pair by pair."""
+    each = [a / b for a, b in zip(slow, fast)]
+    return Figure(part, what, statistics.median(slow) / statistics.median(fast), "×", (min(each), max(each)), **more)
+
+
+def require_openblas(who, libraries):
+    """Reference BLAS is many times slower: whoever uses it is no fair side of a comparison."""
+    if any("openblas" in name.lower() for name in libraries):
+        return
+    raise Refused(f"{who} does not use OpenBLAS but {', '.join(libraries) or 'no BLAS that can be seen'}; nothing is compared\n"
+                  "  fix: install libopenblas0-pthread and choose it: update-alternatives --config libblas.so.3-x86_64-linux-gnu")
+
+
+def kernels_of(description):
+    """The kernels OpenBLAS has chosen, from its description: 'OpenBLAS 0.3.21 ... SkylakeX MAX_THREADS=64'."""
+    words = [word for word in description.split()[2:] if "=" not in word and word != word.upper()]
+    return words[-1] if words else ""
+
+
+def machine():
+    names = [line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+             if line.startswith("model name")]
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    vectors = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "SSE"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {"cpu": names[0] if names else platform.processor(), "cores": os.cpu_count(), "vectors": vectors,
+            "memory_gib": round(memory), "system": platform.platform(terse=True), "load_before": os.getloadavg()[0]}
+
+
+def number(value):
+    """Three digits, without an exponent."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return str(value)
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    return f"{value:,.{digits}f}"
+
+
+def markdown(machine_description, figures):
+    m = machine_description
+    load = f", load {m['load_before']:.1f} before and {m['load_after']:.1f} after" if "load_after" in m else ""
+    clock = ("Times are processor time over the threads in use, because others kept the machine busy"
+             if m.get("clock") == "processor" else "Times are wall-clock time")
+    lines = [f"{m['cpu']}, {m['cores']} cores, {m['vectors']}, {m['memory_gib']} GiB{load}. {clock}. Ratios are of medians over interleaved "
+             "repeats; in brackets the least and the greatest of the repeats.", ""]
+    for part in dict.fromkeys(figure.part for figure in figures):
+        lines += [f"| {part} | measured | bar | |", "|---|---|---|---|"]
+        for figure in figures:
+            if figure.part != part:
+                continue
+            spread = f" [{number(figure.spread[0])}–{number(figure.spread[1])}]" if figure.spread else ""
+            bar = "" if figure.bar is None else f"{'≤' if figure.at_most else '≥'} {number(figure.bar)}"
+            verdict = {None: "", True: "met", False: "MISSED"}[figure.met()]
+            note = " ".join(filter(None, [verdict, figure.note and f"({figure.note})" if verdict else figure.note]))
+            lines.append(f"| {figure.what} | {number(figure.value)} {figure.unit}{spread} | {bar} | {note} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def write(path, text):
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text)
+    beside.replace(path)
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
