@@ -32,14 +32,22 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view contents) {
-  std::filesystem::path temporary = path;
-  temporary += fmt::format(".tmp{}", ::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // What is no file (/dev/null, a named pipe) must not be replaced by one.
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  const bool direct = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  std::filesystem::path target = path;
+  if (!direct) target += fmt::format(".tmp{}", ::getpid());
+  const int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_TRUNC);
+  const int file = ::open(target.c_str(), flags, 0666);
   if (file < 0) fail("cannot write", path, errno);
+  const auto remove_and_fail = [&](int error_number) {
+    if (!direct) ::unlink(target.c_str());
+    fail("cannot write", path, error_number);
+  };
   const auto give_up = [&](int error_number) {
     ::close(file);
-    ::unlink(temporary.c_str());
-    fail("cannot write", path, error_number);
+    remove_and_fail(error_number);
   };
   while (!contents.empty()) {
     const ssize_t written = ::write(file, contents.data(), contents.size());
@@ -47,16 +55,9 @@ void write_file(const std::filesystem::path& path, std::string_view contents) {
     if (written < 0) give_up(errno);
     contents.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::fsync(file) != 0 && errno != EINVAL) give_up(errno);
-  if (::close(file) != 0) {
-    ::unlink(temporary.c_str());
-    fail("cannot write", path, errno);
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error_number = errno;
-    ::unlink(temporary.c_str());
-    fail("cannot write", path, error_number);
-  }
+  if (!direct && ::fsync(file) != 0 && errno != EINVAL) give_up(errno);
+  if (::close(file) != 0) remove_and_fail(errno);
+  if (!direct && ::rename(target.c_str(), path.c_str()) != 0) remove_and_fail(errno);
 }
 
 void make_output_directory(const std::filesystem::path& path, bool force) {

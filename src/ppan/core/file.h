@@ -10,7 +10,7 @@ namespace ppan {
 std::string read_file(const std::filesystem::path& path);
 
 /// Writes to a temporary name in the same directory, flushes to disk and renames, so that `path` holds either
-/// its old contents or all of the new. Throws Error(kIo) and leaves no temporary file behind.
+/// its old contents or all of the new; a device or pipe is written as it is. Throws Error(kIo), cleans up.
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
 /// Makes `path` a directory to write a run into. An existing directory that is not empty is refused

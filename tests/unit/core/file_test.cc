@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ppan/core/error.h"
@@ -82,6 +84,18 @@ TEST_F(FileTest, ADirectoryCannotBeReadAsAFile) {
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->code(), ErrorCode::kIo);
   EXPECT_THAT(error->what(), HasSubstr("directory"));
+}
+
+TEST_F(FileTest, DoesNotReplaceWhatIsNoFile) {
+  const auto pipe = directory_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string heard;
+  std::thread reader([&] { heard = read_file(pipe); });
+  write_file(pipe, "through the pipe");
+  reader.join();
+  EXPECT_EQ(heard, "through the pipe");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_THAT(names(), ElementsAre("pipe"));
 }
 
 TEST_F(FileTest, WritingIntoAMissingDirectoryFails) {
