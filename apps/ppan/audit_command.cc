@@ -3,11 +3,13 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <numbers>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "ppan/audit/audit.h"
@@ -146,6 +148,20 @@ void check_sources(const AuditCommand& command) {
   }
 }
 
+// A directory that cannot be used is known before the work, and one for an audit that failed is not left.
+AuditReport audit_into(const std::string& out, bool force, const std::function<AuditReport()>& work) {
+  if (out.empty()) return work();
+  const bool was_there = std::filesystem::exists(out);
+  make_output_directory(out, force);
+  try {
+    return work();
+  } catch (...) {
+    std::error_code ignored;
+    if (!was_there) std::filesystem::remove(out, ignored);
+    throw;
+  }
+}
+
 int run_audit(const AuditCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   check_sources(command);
@@ -163,10 +179,11 @@ int run_audit(const AuditCommand& command) {
     model = load_model(command.model);
     data.emplace(*model, command.data, command.seed);
   }
-  if (!command.out.empty()) make_output_directory(command.out, command.force);
   AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
-  const AuditReport report =
-      audit(data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed), options);
+  const AuditReport report = audit_into(command.out, command.force, [&] {
+    return audit(data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed),
+                 options);
+  });
   std::vector<std::filesystem::path> pages;
   if (command.save) {
     model->audit = findings_of(report, data->fingerprint());

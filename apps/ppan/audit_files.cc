@@ -139,10 +139,8 @@ RunSummary summary_of(const AuditReport& report, const AuditRun& run) {
       "Leakage is what the strongest attacker of the suite found on rows that it was neither trained nor "
       "chosen "
       "on: the truth is at least the lower end of the interval, 95 times in 100."};
-  out.not_claimed = {"A stronger attacker, or one with other data about the same people, may learn more.",
-                     "Leakage is a mean over the records. It does not bound what is learned about one of "
-                     "them, and it is not "
-                     "differential privacy."};
+  out.not_claimed = {
+      "Leakage does not bound what is learned about a single record, and it is not differential privacy."};
   return out;
 }
 

@@ -121,6 +121,8 @@ class Audit(CommandTest):
         self.assertEqual(float(row["distortion"]), 0)  # what is released is as it was
         self.succeed("report", out)
         self.assertIn("not empty", self.refuse(2, *self.tables(), "--sensitive", "illness", "--out", out))
+        self.refuse(3, *self.tables(), "--sensitive", "id", "--out", self.path("never"))
+        self.assertFalse(os.path.exists(self.path("never")))
 
     def test_bad_input_is_refused_with_the_reason(self):
         arguments = self.tables()

@@ -505,6 +505,7 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   }
   if (target.continuous) add_continuous(input, suite_in, target, split, suite_options(options), options, out);
   if (input.upper_bounds) out.upper = input.upper_bounds(target);
+  const bool law_known = !out.upper.empty();
   std::stable_sort(out.upper.begin(), out.upper.end(),
                    [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
   if (!target.continuous) {
@@ -519,7 +520,7 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
         "intervals of further estimates and of bounds from above take every row as independent of the "
         "others");
   }
-  if (!input.upper_bounds) {
+  if (!law_known) {
     out.notes.emplace_back(
         target.continuous
             ? "no bound from above: the law of the mechanism is not known to this audit, and a continuous "

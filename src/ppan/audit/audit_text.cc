@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -197,9 +198,16 @@ Json json_of(const AttributeAudit& a) {
 
 std::string headline(const AttributeAudit& a, InformationUnit unit) {
   const Words words(unit);
+  // The attacker is chosen on other rows than it is reported on, where another may have had more luck.
+  double most = a.leakage.nats;
+  for (const AttackerScore& s : a.attackers) most = std::max(most, s.leakage.nats);
+  const std::string whose =
+      words.number(most) == words.number(a.leakage.nats)
+          ? std::string()
+          : fmt::format(" by the one chosen on other rows, which found {}", words.number(a.leakage.nats));
   return fmt::format(
-      "no attacker in this suite found more than {} about \"{}\" (95 % interval {}; {} to be known)",
-      words.amount(a.leakage.nats), a.name, words.interval(a.leakage), words.number(a.entropy));
+      "no attacker in this suite found more than {} about \"{}\" (95 % interval {}{}; {} to be known)",
+      words.amount(most), a.name, words.interval(a.leakage), whose, words.number(a.entropy));
 }
 
 std::string to_text(const AuditReport& report, InformationUnit unit) {

@@ -10,7 +10,8 @@
 namespace ppan {
 
 /// "no attacker in this suite found more than 0.123 nats about "marital" (95 % interval 0.110 to 0.136; 1.320
-/// to be known)".
+/// to be known)". Where another attacker than the chosen one found more, the interval is said to be the
+/// chosen one's.
 std::string headline(const AttributeAudit& attribute, InformationUnit unit);
 
 /// Tables and sentences for a terminal, lines ending in '\n'.

@@ -68,7 +68,7 @@ std::string sentence(const Estimate& estimate) {
   const char* lead = "About {} nats leak";
   switch (estimate.bound) {
     case Bound::kLower:
-      lead = "No attacker tried here found more than {} nats";
+      lead = "The strongest attacker tried here, chosen on other records, found {} nats";
       break;
     case Bound::kUpper:
       lead = "At most {} nats leak";

@@ -24,12 +24,16 @@ constexpr std::array kKnown{
     KnownSeries{"ppan/rate-distortion", "learned, rate\u2013distortion"},
     KnownSeries{"ppan/table", "learned"},
     KnownSeries{"ppan/images", "learned"},
+    KnownSeries{"audit/release", "audited release"},
     KnownSeries{"ppan/hull", "learned, completed to its convex hull"},
     KnownSeries{"conventional/useful-only", "conventional, useful data only"},
     KnownSeries{"conventional/full-data", "conventional, full data"},
     KnownSeries{"reference/unchanged", "released unchanged"},
     KnownSeries{"reference/dropped", "columns dropped"},
+    KnownSeries{"reference/constant", "the same row for everybody"},
     KnownSeries{"reference/noise", "independent noise"},
+    KnownSeries{"reference/randomized-response", "randomized response of the categories"},
+    KnownSeries{"reference/gaussian-noise", "Gaussian noise on the numbers"},
     KnownSeries{"reference/time-sharing", "time-sharing (unchanged or constant)"},
 };
 
