@@ -17,6 +17,7 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/curve_files.h"
+#include "ppan/image_curve.h"
 #include "ppan/interrupt.h"
 #include "ppan/output.h"
 #include "ppan/progress.h"
@@ -181,6 +182,15 @@ int run_curve(const CurveOptions& options) {
   run.job_text = read_file(options.job);
   run.command = options.command;
   run.version = PPAN_VERSION;
+  if (run.job.about_pictures()) {
+    return run_image_curve({.job = run.job,
+                            .job_text = run.job_text,
+                            .command = run.command,
+                            .version = run.version,
+                            .out = options.out,
+                            .force = options.force,
+                            .quiet = options.quiet});
+  }
   const Source source(run.job);
   const Loaded data = load_table(run.job, source);
   run.names = data.names;
@@ -257,9 +267,11 @@ int run_curve(const CurveOptions& options) {
 
 void add_curve_command(CommandLine& line) {
   const auto options = std::make_shared<CurveOptions>();
-  CLI::App* command = line.app.add_subcommand("curve", "Train and measure the trade-off curve of a table");
+  CLI::App* command =
+      line.app.add_subcommand("curve", "Train and measure the trade-off curve of a table or of pictures");
   command->footer(
-      "Trains a mechanism for each point, attacks each on rows it never saw, and writes curve.csv, models,\n"
+      "Trains a mechanism for each point, attacks each on records it never saw, and writes curve.csv, "
+      "models,\n"
       "figures and a report. Ctrl-C keeps the points that are finished.\n"
       "Examples:\n"
       "  ppan curve job.toml --out run\n"

@@ -6,13 +6,14 @@
 #include <numbers>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/output.h"
-#include "ppan/release/release_model.h"
+#include "ppan/release/image_release_model.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/table/hull.h"
 
@@ -59,7 +60,7 @@ Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
         cautious ? row.number(curve_column::kLeakageHigh).value_or(*row.leakage) : *row.leakage;
     out.points.push_back({*row.distortion, std::max(0.0, leakage)});
     out.files.push_back(model);
-    out.numbers.push_back(row.series == "ppan/table" ? numbers[i] : 0);
+    out.numbers.push_back(row.series == "ppan/table" || row.series == "ppan/images" ? numbers[i] : 0);
   }
   if (out.points.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("{} has no models", run.string()),
@@ -124,13 +125,23 @@ int run_pick(const PickOptions& options) {
   const std::filesystem::path run = options.run;
   const Candidates candidates = candidates_of(run, options.cautious);
   const HullMixture choice = choose(options, candidates);
-  ReleaseModel model = load_model(run / candidates.files[choice.first]);
-  if (choice.second_weight > 0)
-    model = mix_models(model, load_model(run / candidates.files[choice.second]), choice.second_weight);
-  if (options.budget) model.origin.budget = options.budget;
-  save_model(options.output, model);
-  write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}\n", options.output, model.origin.label,
-                           choice.point.distortion, leakage_text(model.origin.leakage, options.unit)));
+  const auto save = [&](auto model) {
+    using Model = decltype(model);
+    if (choice.second_weight > 0) {
+      const AnyModel other = load_any_model(run / candidates.files[choice.second]);
+      const auto* second = std::get_if<Model>(&other);
+      if (second == nullptr)
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("{} holds models of tables and of pictures", run.string()),
+                    "give the directory of one run");
+      model = mix_models(model, *second, choice.second_weight);
+    }
+    if (options.budget) model.origin.budget = options.budget;
+    save_model(options.output, model);
+    write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}\n", options.output, model.origin.label,
+                             choice.point.distortion, leakage_text(model.origin.leakage, options.unit)));
+  };
+  std::visit(save, load_any_model(run / candidates.files[choice.first]));
   return 0;
 }
 

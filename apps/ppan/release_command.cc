@@ -8,10 +8,15 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <variant>
 
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
+#include "ppan/core/random.h"
 #include "ppan/interrupt.h"
+#include "ppan/read/idx.h"
+#include "ppan/read/png.h"
+#include "ppan/release/image_release_model.h"
 #include "ppan/release/release_table.h"
 
 namespace ppan::cli {
@@ -25,6 +30,7 @@ struct ReleaseCommand {
   std::string rejects;
   std::string delimiter;
   int threads = 0;
+  bool force = false;
   bool quiet = false;
   std::optional<std::uint64_t> insecure_seed;
 };
@@ -53,8 +59,8 @@ void refuse_overlap(const ReleaseCommand& command) {
   for (const auto& [target, name] :
        {std::pair(command.output, "-o"), std::pair(command.rejects, "--rejects")}) {
     for (const std::string& source : {command.table, command.model}) {
-      const bool regular = std::filesystem::is_regular_file(target);
-      if (regular && same(source, target))
+      const bool there = std::filesystem::is_regular_file(target) || std::filesystem::is_directory(target);
+      if (there && same(source, target))
         throw Error(ErrorCode::kUsage, fmt::format("{} {} is also an input", name, target),
                     "give another file");
     }
@@ -73,16 +79,49 @@ void tell(const ReleaseSummary& summary, const ReleaseCommand& command) {
     fmt::print(stderr, "{} of {} rows rejected: {}\n", summary.rejected, summary.rows, command.rejects);
 }
 
+// Pictures in and out: an IDX file, or a directory of PNG files.
+int release_pictures(const ImageReleaseModel& model, const ReleaseCommand& command) {
+  const auto only_tables = [](const std::string& value, const char* name) {
+    if (!value.empty())
+      throw Error(ErrorCode::kUsage, fmt::format("{} is for tables, but the model is for pictures", name),
+                  "leave it out");
+  };
+  only_tables(command.unknown, "--unknown");
+  only_tables(command.rejects, "--rejects");
+  only_tables(command.delimiter, "--delimiter");
+  const bool to_idx = command.output == "-" || is_idx_name(command.output);
+  std::error_code ignored;
+  if (!to_idx && std::filesystem::exists(command.output, ignored) && !command.force)
+    throw Error(ErrorCode::kUsage, command.output + " exists already",
+                "give another -o, or --force to replace a directory of pictures");
+  const ImageSet set = std::filesystem::is_directory(command.table, ignored)
+                           ? read_png_directory(command.table)
+                           : read_idx_images(command.table);
+  SecureRandom secure;
+  SeededRandom seeded(command.insecure_seed.value_or(0));
+  RandomSource& random = command.insecure_seed ? static_cast<RandomSource&>(seeded) : secure;
+  const ImageSet released = release_images(model, set, random, command.table);
+  if (to_idx) {
+    write_idx_images(command.output, released);
+  } else {
+    write_png_directory(command.output, released, command.force);
+  }
+  return 0;
+}
+
 int run_release(const ReleaseCommand& command) {
   // As an error that unwinds, a reader that has gone away leaves no half-written rejects file behind.
   std::signal(SIGPIPE, SIG_IGN);
   refuse_overlap(command);
-  const ReleaseModel model = load_model(command.model);
+  const AnyModel any = load_any_model(command.model);
+  if (command.insecure_seed)
+    fmt::print(stderr, "ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
+  if (const auto* images = std::get_if<ImageReleaseModel>(&any)) return release_pictures(*images, command);
+  const auto& model = std::get<ReleaseModel>(any);
+  if (command.force) throw Error(ErrorCode::kUsage, "--force is for directories of pictures", "leave it out");
   ReleaseOptions options{.threads = command.threads, .insecure_seed = command.insecure_seed};
   if (!command.unknown.empty()) options.unknown = policy_of(command.unknown);
   require_none(options.check(), "this release cannot be made");
-  if (command.insecure_seed)
-    fmt::print(stderr, "ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
 
   const InterruptScope scope("\nppan: stopping; press again to stop at once\n");
   options.interrupted = interrupted;
@@ -104,7 +143,7 @@ int run_release(const ReleaseCommand& command) {
 
 void add_release_command(CommandLine& line) {
   const auto options = std::make_shared<ReleaseCommand>();
-  CLI::App* command = line.app.add_subcommand("release", "Release a table through a model");
+  CLI::App* command = line.app.add_subcommand("release", "Release a table or pictures through a model");
   command->footer(
       "Rows come out in the order they went in. Columns are found by name. Noise is cryptographic and "
       "fresh:\n"
@@ -113,15 +152,20 @@ void add_release_command(CommandLine& line) {
       "output\n"
       "file, unless the job or --unknown says otherwise. Rows already written to standard output stay "
       "there.\n"
+      "Pictures are an IDX file or a directory of PNG files; they are written as IDX where the name of the "
+      "output\n"
+      "ends in idx3-ubyte or idx3-ubyte.gz, and as a directory of PNG files otherwise.\n"
       "Examples:\n"
       "  ppan release run/point-07.ppan new.csv -o released.csv\n"
       "  cat new.csv | ppan release model.ppan - > released.csv\n"
-      "  ppan release model.ppan new.csv.gz -o released.csv.gz --unknown reject --rejects rejected.csv");
+      "  ppan release model.ppan new.csv.gz -o released.csv.gz --unknown reject --rejects rejected.csv\n"
+      "  ppan release digits.ppan t10k-images-idx3-ubyte.gz -o released-idx3-ubyte.gz\n"
+      "  ppan release digits.ppan scans -o released");
   command->add_option("model", options->model, "Model file that 'ppan curve' or 'ppan pick' wrote")
       ->required()
       ->type_name("MODEL")
       ->default_str("");
-  command->add_option("table", options->table, "CSV or TSV file, also .gz; - is standard input")
+  command->add_option("table", options->table, "CSV or TSV file, or pictures, also .gz; - is standard input")
       ->required()
       ->type_name("TABLE")
       ->default_str("");
@@ -136,6 +180,7 @@ void add_release_command(CommandLine& line) {
       ->type_name("CHAR")
       ->default_str("");
   command->add_option("--threads", options->threads, "Threads; 0: one per core")->type_name("N");
+  command->add_flag("--force", options->force, "Replace an existing directory of pictures");
   command->add_flag("--quiet", options->quiet, "No notices");
   command->add_option("--insecure-test-noise", options->insecure_seed, "Seeded noise, for tests only")
       ->type_name("SEED");

@@ -1,10 +1,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 
 #include "ppan/command_line.h"
 #include "ppan/output.h"
-#include "ppan/release/release_model.h"
+#include "ppan/release/image_release_model.h"
 
 namespace ppan::cli {
 namespace {
@@ -16,8 +17,12 @@ struct ShowOptions {
 };
 
 int run_show(const ShowOptions& options) {
-  const ReleaseModel model = load_model(options.model);
-  write_stdout(options.json ? to_json(model).dump(2) + "\n" : describe(model, options.unit));
+  const AnyModel any = load_any_model(options.model);
+  write_stdout(std::visit(
+      [&](const auto& model) {
+        return options.json ? to_json(model).dump(2) + "\n" : describe(model, options.unit);
+      },
+      any));
   return 0;
 }
 

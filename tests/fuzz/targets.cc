@@ -21,6 +21,7 @@
 #include "ppan/read/png.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/settings.h"
+#include "ppan/release/image_release_model.h"
 #include "ppan/release/model_file.h"
 #include "ppan/release/release_model.h"
 
@@ -207,6 +208,14 @@ void model(const std::uint8_t* data, std::size_t size) {
             "the model of a table reads back equal");
   } catch (const Error& error) {
     require(error.code() == ErrorCode::kBadInput, "a bad model of a table is bad input");
+  }
+  try {
+    const ModelContainer stored = to_container(image_model_from_container(parsed, "fuzz"));
+    require(stored.tensors == parsed.tensors, "the networks of a model of pictures read back equal");
+    require(to_container(image_model_from_container(stored, "fuzz")).metadata == stored.metadata,
+            "the model of pictures reads back equal");
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput, "a bad model of pictures is bad input");
   }
 }
 

@@ -120,7 +120,8 @@ class GzipSink final : public ByteSink {
 }  // namespace
 
 void append_field(std::string_view field, char delimiter, std::string& out) {
-  bool plain = true;
+  // At the beginning of a file these bytes would be taken for its byte-order mark.
+  bool plain = !field.starts_with("\xEF\xBB\xBF");
   for (const char c : field) {
     if (c == delimiter || c == '"' || c == '\n' || c == '\r') {
       plain = false;

@@ -243,6 +243,35 @@ void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, 
   require_none(problems.take(), "these roles cannot be");
 }
 
+// Keys and whole sections that say nothing about pictures.
+constexpr std::array<std::string_view, 12> kForTablesOnly{"data.source",
+                                                          "read.",
+                                                          "roles.",
+                                                          "columns.",
+                                                          "encode.",
+                                                          "release.",
+                                                          "split.validation",
+                                                          "mechanism.noise_inputs",
+                                                          "train.restarts",
+                                                          "privacy.surrogate_slack",
+                                                          "privacy.budget_form",
+                                                          "report.examples"};
+
+void check_pictures(const JobFile& job, ProblemList& problems) {
+  for (const auto& entry : job.given) {
+    const std::string& key = entry.first;
+    const bool for_tables = std::any_of(
+        kForTablesOnly.begin(), kForTablesOnly.end(),
+        [&](std::string_view each) { return each.back() == '.' ? key.starts_with(each) : key == each; });
+    problems.require(!for_tables, key, "is for tables, but data.images makes this a job about pictures");
+  }
+  problems.require(!job.pictures.labels.empty(), "data.labels",
+                   "is missing; name the labels of the pictures");
+  problems.require(
+      job.mechanism.family == MechanismFamily::kAuto || job.mechanism.family == MechanismFamily::kNoisyCode,
+      "mechanism.family", "must be \"noisy-code\" or \"auto\" for pictures");
+}
+
 }  // namespace
 
 std::string_view to_string(UnknownRow policy) {
@@ -261,7 +290,13 @@ std::filesystem::path JobFile::source_path() const {
 
 Problems JobFile::check() const {
   ProblemList problems;
-  problems.require(!source.empty(), "data.source", "is missing; name the table to learn from");
+  if (about_pictures()) {
+    check_pictures(*this, problems);
+    return problems.take();
+  }
+  problems.require(!source.empty(), "data.source",
+                   "is missing; name the table to learn from, or pictures with data.images");
+  problems.require(pictures.labels.empty(), "data.labels", "is for pictures; data.images is missing");
   problems.require(!csv.delimiter || *csv.delimiter != csv.decimal, "read.delimiter",
                    "is also the decimal mark");
   problems.require(

@@ -294,7 +294,7 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
     if (!at)
       bad(labels.string(),
           fmt::format("has no column '{}'; its columns are {}", name, fmt::join(reader.names(), ", ")),
-          "name the columns with source.file_column and source.label_column");
+          "name the columns with data.file_column and data.label_column");
     return *at;
   };
   const std::size_t file_column = column(columns.file);
@@ -331,7 +331,7 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
   if (set.classes < 2)
     bad(labels.string(),
         fmt::format("every label is {}, so there is nothing to hide", show_cell(set.class_names[0])),
-        "name another column with source.label_column");
+        "name another column with data.label_column");
   return set;
 }
 

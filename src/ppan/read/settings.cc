@@ -349,6 +349,16 @@ std::vector<Setting> make_settings() {
   return {
       text<J>("data.source", "table to learn from: CSV or TSV, also .gz; relative to this file",
               at(&J::source)),
+      text<J>(
+          "data.images",
+          "pictures to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
+          at(&J::pictures, &ImageSource::images)),
+      text<J>("data.labels", "what each picture must not tell: an IDX file, or a CSV table for a directory",
+              at(&J::pictures, &ImageSource::labels)),
+      text<J>("data.file_column", "column of that table with the name of a PNG file",
+              at(&J::pictures, &ImageSource::file_column)),
+      text<J>("data.label_column", "column of that table with its label",
+              at(&J::pictures, &ImageSource::label_column)),
 
       delimiter_setting(),
       flag<J>("read.header", "the first row holds the names; otherwise they are column1, column2, ...",

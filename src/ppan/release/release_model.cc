@@ -20,50 +20,12 @@ using nlohmann::json;
               "fetch the file again, or train the model anew");
 }
 
-template <typename Value>
-void put(json& to, const char* key, const std::optional<Value>& value) {
-  if (value) to[key] = *value;
-}
-
-template <typename Value>
-void take(const json& from, const char* key, std::optional<Value>& value) {
-  if (from.contains(key)) value = from.at(key).get<Value>();
-}
-
-constexpr std::array kBounds{Bound::kLower, Bound::kUpper, Bound::kExact, Bound::kEstimate};
-constexpr std::array kPolicies{UnknownRow::kFail, UnknownRow::kReject, UnknownRow::kNearest};
-
-// The member of `all` whose name the text is.
-template <typename Enum, std::size_t Count>
-Enum by_name(const std::array<Enum, Count>& all, const json& text) {
+UnknownRow policy_of(const json& text) {
   const auto name = text.get<std::string>();
-  for (const Enum each : all) {
-    if (to_string(each) == name) return each;
+  for (const UnknownRow policy : {UnknownRow::kFail, UnknownRow::kReject, UnknownRow::kNearest}) {
+    if (to_string(policy) == name) return policy;
   }
   throw Error(ErrorCode::kBadInput, fmt::format("unknown word '{}'", name));
-}
-
-json json_of(const Estimate& estimate) {
-  json out{{"nats", estimate.nats},
-           {"kind", to_string(estimate.bound)},
-           {"method", estimate.method},
-           {"samples", estimate.samples}};
-  if (estimate.interval95) {
-    out["low"] = estimate.interval95->low;
-    out["high"] = estimate.interval95->high;
-  }
-  return out;
-}
-
-Estimate estimate_of(const json& from) {
-  Estimate out{.nats = from.at("nats").get<double>(),
-               .interval95 = std::nullopt,
-               .bound = by_name(kBounds, from.at("kind")),
-               .method = from.at("method").get<std::string>(),
-               .samples = from.at("samples").get<std::int64_t>()};
-  if (from.contains("low"))
-    out.interval95 = Interval{from.at("low").get<double>(), from.at("high").get<double>()};
-  return out;
 }
 
 json json_of(const TableFormat& format) {
@@ -85,92 +47,6 @@ TableFormat format_of(const json& from) {
                   .trim = from.at("trim").get<bool>()};
   if (from.contains("delimiter")) out.delimiter = character(from.at("delimiter"));
   require_none(csv_options(out).check(), "table format", ErrorCode::kBadInput);
-  return out;
-}
-
-json json_of(const ColumnChange& change) {
-  json out{{"name", change.name},
-           {"numeric", change.numeric},
-           {"weight", change.weight},
-           {"changed", change.changed},
-           {"distortion", change.distortion}};
-  if (change.numeric) out["rms_error"] = change.rms_error;
-  return out;
-}
-
-ColumnChange change_of(const json& from) {
-  return {.name = from.at("name").get<std::string>(),
-          .numeric = from.at("numeric").get<bool>(),
-          .weight = from.at("weight").get<double>(),
-          .changed = from.at("changed").get<double>(),
-          .distortion = from.at("distortion").get<double>(),
-          .rms_error = from.value("rms_error", 0.0)};
-}
-
-json json_of(const ModelOrigin& origin) {
-  json out{{"program", origin.program},     {"title", origin.title},
-           {"label", origin.label},         {"stop", origin.stop},
-           {"epochs", origin.epochs},       {"iterations", origin.iterations},
-           {"seed", origin.seed},           {"training_rows", origin.training_rows},
-           {"test_rows", origin.test_rows}, {"data_sha256", origin.data_sha256},
-           {"settings", json::object()}};
-  put(out, "budget", origin.budget);
-  put(out, "distortion", origin.distortion);
-  put(out, "changed", origin.changed);
-  if (origin.leakage) out["leakage"] = json_of(*origin.leakage);
-  out["columns"] = json::array();
-  for (const ColumnChange& change : origin.columns) out["columns"].push_back(json_of(change));
-  for (const auto& [key, value] : origin.settings) out["settings"][key] = value;
-  return out;
-}
-
-ModelOrigin origin_of(const json& from) {
-  ModelOrigin out;
-  out.program = from.at("program").get<std::string>();
-  out.title = from.at("title").get<std::string>();
-  out.label = from.at("label").get<std::string>();
-  out.stop = from.at("stop").get<std::string>();
-  out.epochs = from.at("epochs").get<int>();
-  out.iterations = from.at("iterations").get<std::int64_t>();
-  out.seed = from.at("seed").get<std::uint64_t>();
-  out.training_rows = from.at("training_rows").get<std::int64_t>();
-  out.test_rows = from.at("test_rows").get<std::int64_t>();
-  out.data_sha256 = from.at("data_sha256").get<std::string>();
-  take(from, "budget", out.budget);
-  take(from, "distortion", out.distortion);
-  take(from, "changed", out.changed);
-  if (from.contains("leakage")) out.leakage = estimate_of(from.at("leakage"));
-  for (const json& change : from.at("columns")) out.columns.push_back(change_of(change));
-  for (const auto& [key, value] : from.at("settings").items())
-    out.settings.emplace_back(key, value.get<std::string>());
-  return out;
-}
-
-json json_of(const ModelAudit& audit) {
-  json out{{"rows", audit.rows}, {"quick", audit.quick}, {"data_sha256", audit.data_sha256}};
-  out["attributes"] = json::array();
-  for (const AuditFinding& finding : audit.attributes) {
-    json one{{"name", finding.name}, {"leakage", json_of(finding.leakage)}};
-    put(one, "accuracy", finding.accuracy);
-    put(one, "prior_accuracy", finding.prior_accuracy);
-    out["attributes"].push_back(std::move(one));
-  }
-  return out;
-}
-
-ModelAudit audit_of(const json& from) {
-  ModelAudit out;
-  out.rows = from.at("rows").get<std::int64_t>();
-  out.quick = from.at("quick").get<bool>();
-  out.data_sha256 = from.at("data_sha256").get<std::string>();
-  for (const json& one : from.at("attributes")) {
-    AuditFinding finding;
-    finding.name = one.at("name").get<std::string>();
-    finding.leakage = estimate_of(one.at("leakage"));
-    take(one, "accuracy", finding.accuracy);
-    take(one, "prior_accuracy", finding.prior_accuracy);
-    out.attributes.push_back(std::move(finding));
-  }
   return out;
 }
 
@@ -209,53 +85,6 @@ Matrix<float> matrix_of(const std::string& name, const Tensor& tensor) {
       out(r, c) = (*values)[static_cast<std::size_t>(r * out.cols() + c)];
   }
   return out;
-}
-
-std::optional<double> between(const std::optional<double>& a, const std::optional<double>& b, double weight) {
-  if (!a || !b) return std::nullopt;
-  return *a + (*b - *a) * weight;
-}
-
-// What was measured of the two parts says of their mixture.
-std::optional<Estimate> between(const std::optional<Estimate>& a, const std::optional<Estimate>& b,
-                                double weight) {
-  if (!a || !b) return std::nullopt;
-  Estimate out = *a;
-  out.nats = *between(std::optional(a->nats), std::optional(b->nats), weight);
-  out.bound = Bound::kEstimate;
-  out.method =
-      "on the line between the two parts, which the mixture does not exceed; each part: " + a->method;
-  out.samples = std::min(a->samples, b->samples);
-  out.interval95.reset();
-  if (a->interval95 && b->interval95) {
-    out.interval95 = Interval{a->interval95->low + (b->interval95->low - a->interval95->low) * weight,
-                              a->interval95->high + (b->interval95->high - a->interval95->high) * weight};
-  }
-  return out;
-}
-
-std::vector<ColumnChange> between(const std::vector<ColumnChange>& a, const std::vector<ColumnChange>& b,
-                                  double weight) {
-  if (a.size() != b.size()) return {};
-  std::vector<ColumnChange> out = a;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (a[i].name != b[i].name) return {};
-    out[i].changed += (b[i].changed - a[i].changed) * weight;
-    out[i].distortion += (b[i].distortion - a[i].distortion) * weight;
-    // Squared errors are what mixes.
-    out[i].rms_error =
-        std::sqrt(a[i].rms_error * a[i].rms_error * (1 - weight) + b[i].rms_error * b[i].rms_error * weight);
-  }
-  return out;
-}
-
-std::string shown(const Estimate& estimate, InformationUnit unit) {
-  std::string out = fmt::format("{:.4f} {}", from_nats(estimate.nats, unit), to_string(unit));
-  if (estimate.interval95) {
-    out += fmt::format(" (95 % interval {:.4f} to {:.4f})", from_nats(estimate.interval95->low, unit),
-                       from_nats(estimate.interval95->high, unit));
-  }
-  return out + fmt::format(", {}", to_string(estimate.bound));
 }
 
 std::string component_text(const TableComponent& component) {
@@ -301,8 +130,8 @@ ModelContainer to_container(const ReleaseModel& model) {
   out.metadata = {{"model", parts.description},
                   {"table", json_of(model.format)},
                   {"release", {{"unknown", to_string(model.unknown)}, {"columns", model.order}}},
-                  {"origin", json_of(model.origin)}};
-  if (model.audit) out.metadata["audit"] = json_of(*model.audit);
+                  {"origin", to_json(model.origin)}};
+  if (model.audit) out.metadata["audit"] = to_json(*model.audit);
   for (const auto& [name, matrix] : parts.tensors) out.tensors.emplace(name, tensor_of(matrix));
   return out;
 }
@@ -312,16 +141,18 @@ ReleaseModel from_container(const ModelContainer& container, std::string_view na
     const json& from = container.metadata;
     ModelParts parts;
     parts.description = from.at("model");
+    if (parts.description.is_object() && parts.description.value("kind", json()) == "images")
+      throw Error(ErrorCode::kBadInput, "it is for pictures, not for tables");
     for (const auto& [key, tensor] : container.tensors) parts.tensors.emplace(key, matrix_of(key, tensor));
     const json& release = from.at("release");
     ReleaseModel out{.table = TableModel::from_parts(parts),
                      .format = format_of(from.at("table")),
-                     .unknown = by_name(kPolicies, release.at("unknown")),
+                     .unknown = policy_of(release.at("unknown")),
                      .order = release.at("columns").get<std::vector<std::string>>(),
-                     .origin = origin_of(from.at("origin")),
+                     .origin = origin_from_json(from.at("origin")),
                      .audit = std::nullopt,
                      .checksum = container.checksum};
-    if (from.contains("audit")) out.audit = audit_of(from.at("audit"));
+    if (from.contains("audit")) out.audit = audit_from_json(from.at("audit"));
     check_order(out.table, out.order);
     return out;
   } catch (const json::exception& error) {
@@ -350,21 +181,10 @@ ReleaseModel mix_models(const ReleaseModel& first, const ReleaseModel& second, d
                    .format = first.format,
                    .unknown = first.unknown,
                    .order = first.order,
-                   .origin = first.origin,
+                   .origin = {},
                    .audit = std::nullopt,
                    .checksum = {}};
-  const ModelOrigin& a = first.origin;
-  const ModelOrigin& b = second.origin;
-  out.origin.label = fmt::format("mixture of {} ({:.4g} %) and {} ({:.4g} %)", a.label,
-                                 100 * (1 - second_weight), b.label, 100 * second_weight);
-  out.origin.budget = std::nullopt;
-  out.origin.distortion = between(a.distortion, b.distortion, second_weight);
-  out.origin.changed = between(a.changed, b.changed, second_weight);
-  out.origin.columns = between(a.columns, b.columns, second_weight);
-  out.origin.leakage = between(a.leakage, b.leakage, second_weight);
-  out.origin.epochs = std::max(a.epochs, b.epochs);
-  out.origin.iterations = std::max(a.iterations, b.iterations);
-  if (a.stop != b.stop) out.origin.stop = fmt::format("{}; {}", a.stop, b.stop);
+  out.origin = mix_origins(first.origin, second.origin, second_weight);
   return out;
 }
 
@@ -404,7 +224,7 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
                              : ""));
   }
   if (origin.leakage) {
-    line("leakage", shown(*origin.leakage, unit));
+    line("leakage", estimate_text(*origin.leakage, unit));
     line("", "  " + origin.leakage->method);
   }
   if (origin.epochs > 0) {
@@ -416,7 +236,7 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
   if (model.audit) {
     line("audit", fmt::format("{} rows{}", model.audit->rows, model.audit->quick ? ", quick" : ""));
     for (const AuditFinding& finding : model.audit->attributes)
-      line("", fmt::format("  {:<24} {}", finding.name, shown(finding.leakage, unit)));
+      line("", fmt::format("  {:<24} {}", finding.name, estimate_text(finding.leakage, unit)));
   } else {
     line("audit", "UNAUDITED: 'ppan audit' attacks it with the whole suite");
   }

@@ -72,6 +72,20 @@ TEST(Csv, PlainRows) {
   EXPECT_EQ(rows_of(reader), (Rows{{"1", "x"}, {"2", "y"}}));
 }
 
+TEST(Csv, ANameThatBeginsAsAByteOrderMarkIsWrittenSoThatItComesBack) {
+  auto reader = reader_of(
+      "\xEF\xBB\xBF\xEF\xBB\xBF"
+      "a,b\n");
+  ASSERT_THAT(reader.names(), ElementsAre("\xEF\xBB\xBF"
+                                          "a",
+                                          "b"));
+  std::string written;
+  append_row(reader.names(), ',', written);
+  EXPECT_THAT(reader_of(written).names(), ElementsAre("\xEF\xBB\xBF"
+                                                      "a",
+                                                      "b"));
+}
+
 TEST(Csv, LastLineNeedsNoLineEnd) {
   EXPECT_EQ(rows_of("a,b\n1,x\n2,"), (Rows{{"1", "x"}, {"2", ""}}));
 }

@@ -95,7 +95,7 @@ budgets = [0.2, 0.1]
 unknown = "stop"
 )"),
             "job.toml has 13 problems\n"
-            "  data.source: is missing; name the table to learn from\n"
+            "  data.source: is missing; name the table to learn from, or pictures with data.images\n"
             "  line 2, data.sorce: unknown key 'sorce' (did you mean 'source'?)\n"
             "  line 4, roles.sensitive: unknown column 'maritl' (did you mean 'marital'?); its type belongs "
             "under [columns]\n"
@@ -190,6 +190,30 @@ TEST(Settings, DocumentationIsUpToDate) {
   const std::string page = read_file(std::filesystem::path(PPAN_TEST_DATA) / ".." / "docs" / "formats.md");
   EXPECT_THAT(page, HasSubstr(settings_documentation())) << "replace the tables of docs/formats.md by\n"
                                                          << settings_documentation();
+}
+
+TEST(Job, AboutPictures) {
+  JobFile job = parse_job(
+      "[data]\nimages = \"i-idx3-ubyte\"\nlabels = \"l-idx1-ubyte\"\n[privacy]\npoints = "
+      "3\n[mechanism]\ncode_size = 8\n");
+  EXPECT_TRUE(job.about_pictures());
+  EXPECT_EQ(job.pictures.images, "i-idx3-ubyte");
+  EXPECT_EQ(job.pictures.labels, "l-idx1-ubyte");
+  EXPECT_EQ(job.pictures.file_column, "file");
+  EXPECT_EQ(parse_job(write_job(job)).pictures.labels, job.pictures.labels);
+}
+
+TEST(Job, PicturesAndTablesDoNotMix) {
+  EXPECT_EQ(error_of("[data]\nimages = \"d\"\nsource = \"t.csv\"\n[roles]\nsensitive = \"x\"\n[columns]\nx = "
+                     "\"real\"\n[train]\nrestarts = 2\n[mechanism]\nfamily = \"finite\"\n"),
+            "job.toml has 6 problems\n"
+            "  data.labels: is missing; name the labels of the pictures\n"
+            "  line 3, data.source: is for tables, but data.images makes this a job about pictures\n"
+            "  line 5, roles.sensitive: is for tables, but data.images makes this a job about pictures\n"
+            "  line 7, columns.x: is for tables, but data.images makes this a job about pictures\n"
+            "  line 9, train.restarts: is for tables, but data.images makes this a job about pictures\n"
+            "  line 11, mechanism.family: must be \"noisy-code\" or \"auto\" for pictures");
+  EXPECT_THAT(error_of("[data]\nlabels = \"l\"\n"), HasSubstr("data.labels: is for pictures"));
 }
 
 TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {

@@ -240,7 +240,7 @@ TEST_F(PngFiles, LabelsThatDoNotFit) {
   EXPECT_THAT(labelled_error("file,label\na.png,x\nb.png,x\n"), HasSubstr("every label is \"x\""));
   EXPECT_THAT(
       labelled_error("name,label\na.png,x\nb.png,y\n"),
-      AllOf(HasSubstr("no column 'file'; its columns are name, label"), HasSubstr("source.file_column")));
+      AllOf(HasSubstr("no column 'file'; its columns are name, label"), HasSubstr("data.file_column")));
   EXPECT_THAT(labelled_error("file,label\n../pictures/a.png,x\nb.png,y\n"), HasSubstr("without folders"));
 }
 

@@ -1,0 +1,261 @@
+"""ppan curve, pick, show and release on pictures: IDX files and directories of PNG files."""
+
+import csv
+import gzip
+import json
+import os
+import random
+import struct
+import tempfile
+import unittest
+import zlib
+
+from support import CommandTest, ppan
+
+SIDE = 8
+
+
+def pictures(count, seed):
+    """A bar that lies or stands, which is the label, and a spot in some corner, which has nothing to do with it."""
+    source = random.Random(seed)
+    images, labels = [], []
+    for _ in range(count):
+        standing, at, bright = source.randrange(2), source.randrange(2, SIDE - 2), source.randrange(160, 256)
+        rows = [[source.randrange(8) for _ in range(SIDE)] for _ in range(SIDE)]
+        for i in range(SIDE):
+            rows[i if standing else at][at if standing else i] = bright
+        top, left = source.choice([0, SIDE - 2]), source.choice([0, SIDE - 2])
+        for y in (top, top + 1):
+            for x in (left, left + 1):
+                rows[y][x] = 255
+        images.append(bytes(value for row in rows for value in row))
+        labels.append(standing)
+    return images, labels
+
+
+def idx_images(images, height=SIDE, width=SIDE):
+    return struct.pack(">IIII", 0x803, len(images), height, width) + b"".join(images)
+
+
+def idx_labels(labels):
+    return struct.pack(">II", 0x801, len(labels)) + bytes(labels)
+
+
+def png(image, height=SIDE, width=SIDE):
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    rows = b"".join(b"\0" + image[y * width:(y + 1) * width] for y in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+JOB = """[data]
+images = "{images}"
+labels = "{labels}"
+[mechanism]
+hidden = [24]
+code_size = 4
+[privacy]
+points = 2
+[train]
+epochs = {epochs}
+batch = 50
+[audit]
+quick = true
+"""
+
+
+class Images(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        images, labels = pictures(400, seed=1)
+        cls.put("a-idx3-ubyte", idx_images(images))
+        cls.put("a-idx1-ubyte.gz", gzip.compress(idx_labels(labels)))
+        cls.put("new-idx3-ubyte", idx_images(pictures(30, seed=2)[0]))
+        cls.put("job.toml", JOB.format(images="a-idx3-ubyte", labels="a-idx1-ubyte.gz", epochs=130))
+        os.mkdir(cls.path("scans"))
+        with open(cls.path("labels.csv"), "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["picture", "who"])
+            for number, (image, label) in enumerate(zip(images, labels)):
+                cls.put(f"scans/s{number:03}.png", png(image))
+                writer.writerow([f"s{number:03}.png", ["ann", "zoe"][label]])
+        cls.trained = ppan("curve", cls.path("job.toml"), "--out", cls.path("run"), "--quiet")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    @classmethod
+    def path(cls, *names):
+        return os.path.join(cls.directory.name, *names)
+
+    @classmethod
+    def put(cls, name, data):
+        with open(cls.path(name), "wb") as file:
+            file.write(data if isinstance(data, bytes) else data.encode())
+        return cls.path(name)
+
+    def get(self, *names):
+        with open(self.path(*names), "rb") as file:
+            return file.read()
+
+    def rows(self, run="run"):
+        with open(self.path(run, "curve.csv"), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def job(self, name, **changes):
+        text = JOB.format(**{"images": "a-idx3-ubyte", "labels": "a-idx1-ubyte.gz", "epochs": 2, **changes})
+        return self.put(name, text)
+
+    def not_trained(self, status, job):
+        """Message of a curve that must fail before it makes its directory."""
+        message = self.refuse(status, "curve", job, "--out", self.path("never"), "--quiet")
+        self.assertFalse(os.path.exists(self.path("never")))
+        return message
+
+    def test_the_run_holds_what_the_curve_of_a_table_holds(self):
+        self.assertEqual((self.trained.returncode, self.trained.stderr), (0, ""))
+        for name in ("curve.csv", "curve.svg", "details.json", "job.toml", "metrics.jsonl", "report.html", "summary.json",
+                     "point-01.ppan", "point-02.ppan", "unchanged.ppan", "constant.ppan"):
+            self.assertTrue(os.path.exists(self.path("run", name)), name)
+        self.assertFalse(os.path.exists(self.path("run", "pictures.svg")))  # nobody asked for examples
+        rows = self.rows()
+        self.assertEqual(list(rows[0])[:7], "series,budget,weight,distortion,leakage,optimum,excess".split(","))
+        self.assertEqual([row["model"] for row in rows if row["series"] == "ppan/images"],
+                         ["point-01.ppan", "point-02.ppan"])
+        self.assertEqual({row["series"] for row in rows},
+                         {"ppan/images", "ppan/hull", "reference/unchanged", "reference/constant",
+                          "reference/time-sharing"})
+
+    def test_the_looser_point_hides_the_label(self):
+        # A label of two values has at most 0.693 nats, of which the unchanged picture tells nearly all.
+        tight, loose = [float(row["leakage"]) for row in self.rows() if row["series"] == "ppan/images"]
+        self.assertGreater(tight, loose + 0.1)
+        self.assertLess(loose, 0.25)
+        for row in self.rows():
+            if row["series"] == "ppan/images":
+                self.assertEqual(row["leakage_kind"], "lower bound")
+                self.assertGreaterEqual(float(row["leakage_upper"]), float(row["leakage_low"]))
+
+    def test_the_same_job_gives_the_same_models(self):
+        self.job("short.toml")
+        for run in ("short-1", "short-2"):
+            result = ppan("curve", self.path("short.toml"), "--out", self.path(run), "--quiet", "--threads",
+                          run[-1])
+            self.assertEqual(result.returncode, 0, result.stderr)
+        models = [json.loads(self.succeed("show", self.path(run, "point-02.ppan"), "--json"))
+                  for run in ("short-1", "short-2")]
+        for model in models:
+            model["origin"]["settings"].pop("train.threads")
+            model.pop("checksum")
+        self.assertEqual(*models)
+
+    def test_show(self):
+        text = self.succeed("show", self.path("run", "point-01.ppan"))
+        self.assertIn("pictures   8 x 8 pixels", text)
+        self.assertIn("sensitive  the label, one of 2: 0, 1", text)
+        self.assertIn("lower bound", text)
+        told = json.loads(self.succeed("show", self.path("run", "point-01.ppan"), "--json"))
+        self.assertEqual(told["model"]["kind"], "images")
+        self.assertEqual(told["origin"]["settings"]["mechanism.code_size"], "4")
+
+    def test_pick_and_release_as_idx(self):
+        model = self.path("picked.ppan")
+        said = self.succeed("pick", self.path("run"), "--leakage", "0.05", "-o", model)
+        self.assertIn("mixture of", said)
+        for name in ("released-idx3-ubyte", "released-idx3-ubyte.gz"):
+            self.assertEqual(self.succeed("release", model, self.path("new-idx3-ubyte"), "-o", self.path(name)), "")
+        first = self.get("released-idx3-ubyte")
+        second = gzip.decompress(self.get("released-idx3-ubyte.gz"))
+        self.assertEqual(first[:16], self.get("new-idx3-ubyte")[:16])
+        self.assertEqual(len(first), 16 + 30 * SIDE * SIDE)
+        self.assertNotEqual(first, second)  # fresh noise each time
+        piped = ppan("release", model, self.path("new-idx3-ubyte"), "-o", self.path("seeded-idx3-ubyte"),
+                     "--insecure-test-noise", "5")
+        self.assertIn("WARNING", piped.stderr)
+
+    def test_unchanged_model_gives_the_pictures_back(self):
+        unchanged = self.path("run", "unchanged.ppan")
+        self.succeed("release", unchanged, self.path("new-idx3-ubyte"), "-o", self.path("same-idx3-ubyte"))
+        self.assertEqual(self.get("same-idx3-ubyte"), self.get("new-idx3-ubyte"))
+        self.succeed("release", unchanged, self.path("scans"), "-o", self.path("copies"))
+        self.assertEqual(sorted(os.listdir(self.path("copies"))), sorted(os.listdir(self.path("scans"))))
+        self.succeed("release", unchanged, self.path("copies"), "-o", self.path("again-idx3-ubyte"))
+        self.assertEqual(self.get("again-idx3-ubyte"), self.get("a-idx3-ubyte"))
+
+    def test_a_directory_with_a_table_of_labels_trains_too(self):
+        job = self.job("scans.toml", images="scans", labels="labels.csv")
+        self.put("scans.toml", self.get("scans.toml").decode().replace(
+            "[mechanism]", 'file_column = "picture"\nlabel_column = "who"\n[report]\nshow_examples = true\n[mechanism]'))
+        result = ppan("curve", job, "--out", self.path("scans-run"), "--quiet")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("one of 2: ann, zoe", self.succeed("show", self.path("scans-run", "point-01.ppan")))
+        self.assertTrue(os.path.exists(self.path("scans-run", "pictures.svg")))
+
+    def test_jobs_that_cannot_be_run(self):
+        self.assertIn("there is no ", self.not_trained(4, self.job("j.toml", images="nowhere")))
+        self.assertIn("cannot open", self.not_trained(4, self.job("j.toml", labels="nowhere")))
+        self.assertIn("exchange the two files",
+                      self.not_trained(3, self.job("j.toml", images="a-idx1-ubyte.gz", labels="a-idx3-ubyte")))
+        self.put("few-idx1-ubyte", idx_labels([0, 1, 0]))
+        self.assertIn("holds 400 pictures, but", self.not_trained(3, self.job("j.toml", labels="few-idx1-ubyte")))
+        self.put("cut-idx3-ubyte", self.get("a-idx3-ubyte")[:-1])
+        self.assertIn("cut short", self.not_trained(3, self.job("j.toml", images="cut-idx3-ubyte")))
+        self.put("one-idx1-ubyte", idx_labels([1] * 400))
+        self.assertIn("all of one class", self.not_trained(3, self.job("j.toml", labels="one-idx1-ubyte")))
+        self.put("small-idx3-ubyte", idx_images(pictures(60, seed=1)[0]))
+        self.put("small-idx1-ubyte", idx_labels(pictures(60, seed=1)[1]))
+        self.assertIn("at least 50 of each",
+                      self.not_trained(3, self.job("j.toml", images="small-idx3-ubyte", labels="small-idx1-ubyte")))
+        self.put("j.toml", '[data]\nimages = "a-idx3-ubyte"\n[roles]\nsensitive = "x"\n')
+        message = self.not_trained(2, self.path("j.toml"))
+        self.assertIn("data.labels: is missing", message)
+        self.assertIn("line 4, roles.sensitive: is for tables", message)
+
+    def test_pictures_of_different_sizes(self):
+        os.mkdir(self.path("mixed"))
+        self.put("mixed/a.png", png(bytes(64)))
+        self.put("mixed/b.png", png(bytes(16), 4, 4))
+        self.put("mixed.csv", "file,label\na.png,x\nb.png,y\n")
+        self.assertIn("b.png: has 4 x 4 pixels",
+                      self.not_trained(3, self.job("j.toml", images="mixed", labels="mixed.csv")))
+        message = self.refuse(3, "release", self.path("run", "point-01.ppan"), self.path("mixed"), "-o",
+                              self.path("never"))
+        self.assertIn("b.png: has 4 x 4 pixels", message)
+        self.assertFalse(os.path.exists(self.path("never")))
+
+    def test_releases_that_cannot_be_made(self):
+        model = self.path("run", "point-01.ppan")
+        self.put("wide-idx3-ubyte", idx_images([bytes(32)], 4, 8))
+        out = self.put("kept-idx3-ubyte", b"mine")
+        message = self.refuse(3, "release", model, self.path("wide-idx3-ubyte"), "-o", out)
+        self.assertIn("pictures of 4 x 8 pixels (height x width), but the model is for 8 x 8", message)
+        self.assertEqual(self.get("kept-idx3-ubyte"), b"mine")
+        self.assertIn("cannot open", self.refuse(4, "release", model, self.path("nowhere"), "-o", self.path("never")))
+        self.assertIn("is for tables",
+                      self.refuse(2, "release", model, self.path("new-idx3-ubyte"), "-o", self.path("never"),
+                                  "--unknown", "reject"))
+        os.mkdir(self.path("there"))
+        self.assertIn("exists already",
+                      self.refuse(2, "release", model, self.path("new-idx3-ubyte"), "-o", self.path("there")))
+        self.succeed("release", model, self.path("new-idx3-ubyte"), "-o", self.path("there"), "--force")
+        self.assertEqual(len(os.listdir(self.path("there"))), 30)
+        self.put("there/notes.txt", b"mine")
+        self.assertIn("holds notes.txt", self.refuse(2, "release", model, self.path("new-idx3-ubyte"), "-o",
+                                                     self.path("there"), "--force"))
+        self.assertIn("is also an input", self.refuse(2, "release", model, self.path("scans"), "-o",
+                                                      self.path("scans"), "--force"))
+        self.assertEqual([name for name in os.listdir(self.directory.name) if ".tmp" in name], [])
+
+    def test_damaged_model(self):
+        whole = self.get("run", "point-01.ppan")
+        cut = self.put("cut.ppan", whole[:-4])
+        for command in (["show", cut], ["release", cut, self.path("new-idx3-ubyte"), "-o", self.path("never")]):
+            self.assertIn("cut.ppan", self.refuse(3, *command))
+        self.assertFalse(os.path.exists(self.path("never")))
+
+
+if __name__ == "__main__":
+    unittest.main()
