@@ -56,8 +56,8 @@ TEST(ProgressState, RemainingTimeFollowsThePace) {
 TEST(ProgressBar, ShowsEverything) {
   EXPECT_EQ(
       progress_bar(half_way(), 200),
-      "[==========>         ]  50%  4/10 points  epoch 500/1000  useful-only 0.30: distortion 0.301, leakage "
-      "0.412 nats  01:30 left");
+      "[==========>         ]  50%  4/10 points  epoch 500/1000  useful-only 0.30: distortion 0.301, own "
+      "adversary 0.412 nats  01:30 left");
 }
 
 TEST(ProgressBar, NeverWiderThanTheTerminal) {
@@ -104,7 +104,7 @@ TEST(Progress, LinesComeSeldomAndTheLastAlways) {
   }
   EXPECT_THAT(desk.written, SizeIs(2));  // at 10 and 20 of 25 seconds
   EXPECT_THAT(desk.written[0],
-              HasSubstr(" 20%  0/2 points  epoch 40/200  a: distortion 0.500, leakage 0.250 nats"));
+              HasSubstr(" 20%  0/2 points  epoch 40/200  a: distortion 0.500, own adversary 0.250 nats"));
   EXPECT_THAT(desk.written[0], EndsWith("00:40 left  00:10 elapsed\n"));
   progress.point_done(0);
   progress.point_done(1);
