@@ -7,6 +7,7 @@
 
 #include "ppan/audit/audit_text.h"
 #include "ppan/core/file.h"
+#include "ppan/curve_files.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
@@ -201,12 +202,16 @@ std::optional<std::filesystem::path> add_to_run(const std::filesystem::path& mod
       model.has_parent_path() ? model.parent_path() : std::filesystem::path(".");
   const std::filesystem::path curve_path = directory / "curve.csv";
   if (!std::filesystem::is_regular_file(curve_path)) return std::nullopt;
-  const CurveTable curve = from_csv(read_file(curve_path), curve_path.string());
+  CurveTable curve = from_csv(read_file(curve_path), curve_path.string());
   const std::vector<int> numbers = point_numbers(curve);
   const std::string name = model.filename().string();
   const auto row = std::find_if(curve.rows.begin(), curve.rows.end(),
                                 [&](const CurveRow& r) { return r.text("model") == name; });
   if (row == curve.rows.end()) return std::nullopt;
+  const Estimate& found = leakage_of(report);
+  row->set(kAuditColumn, fmt::format("{} {:.4f} nats ({:.4f} to {:.4f}), {} rows{}", to_string(found.bound),
+                                     found.nats, found.interval95->low, found.interval95->high, report.rows,
+                                     report.quick ? ", quick" : ""));
   PointDetails point;
   point.series = row->series;
   point.number = numbers[static_cast<std::size_t>(row - curve.rows.begin())];
@@ -218,8 +223,21 @@ std::optional<std::filesystem::path> add_to_run(const std::filesystem::path& mod
   std::erase_if(details.points, [&](const PointDetails& other) {
     return other.series == point.series && other.number == point.number;
   });
+  // What was found while the curve was made stays beside it, without the word.
+  const std::filesystem::path columns_path = directory / "columns.json";
+  if (std::filesystem::is_regular_file(columns_path)) {
+    RunDetails columns = run_details_from_json(read_file(columns_path), columns_path.string());
+    for (PointDetails& other : columns.points) {
+      if (other.series != point.series || other.number != point.number) continue;
+      for (AuditDetail& audit : other.audits) {
+        if (audit.note.starts_with(kUnauditedNote)) audit.note.erase(0, kUnauditedNote.size());
+      }
+    }
+    write_file(columns_path, to_json(columns));
+  }
   details.points.push_back(std::move(point));
   write_file(path, to_json(details));
+  write_file(curve_path, to_csv(curve));
   return write_report(directory);
 }
 

@@ -234,8 +234,9 @@ std::vector<AuditDetail> audits_of(const MeasuredRelease& measured) {
     AuditDetail detail;
     detail.target = name;
     detail.leakage = estimate;
-    detail.note =
-        "found by new attackers on held-out rows while the curve was made; 'ppan audit' tries harder";
+    detail.note = std::string(kUnauditedNote) +
+                  "found by new attackers on held-out rows while the curve was made; 'ppan audit --save' "
+                  "attacks the model with the whole suite";
     out.push_back(std::move(detail));
   };
   if (leakage.names.size() > 1) {
@@ -326,12 +327,26 @@ MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy) {
 CurveTable curve_of(const TableCurveResult& result) {
   namespace column = curve_column;
   CurveTable out;
-  for (const std::string_view name :
-       {column::kPoint, column::kLeakageLow, column::kLeakageHigh, column::kLeakageKind,
-        column::kLeakageMethod, column::kUpperBound, kUpperLow, kUpperHigh, kUpperMethod,
-        std::string_view("changed"), column::kTrainingDistortion, column::kTrainingBelief,
-        std::string_view("training_leakage"), std::string_view("dominated"), column::kStop, column::kSeed,
-        column::kSeconds, std::string_view("model"), std::string_view("label")})
+  for (const std::string_view name : {column::kPoint,
+                                      column::kLeakageLow,
+                                      column::kLeakageHigh,
+                                      column::kLeakageKind,
+                                      column::kLeakageMethod,
+                                      column::kUpperBound,
+                                      kUpperLow,
+                                      kUpperHigh,
+                                      kUpperMethod,
+                                      std::string_view("changed"),
+                                      column::kTrainingDistortion,
+                                      column::kTrainingBelief,
+                                      std::string_view("training_leakage"),
+                                      std::string_view("dominated"),
+                                      column::kStop,
+                                      column::kSeed,
+                                      column::kSeconds,
+                                      std::string_view("model"),
+                                      kAuditColumn,
+                                      std::string_view("label")})
     out.more_columns.emplace_back(name);
   for (const TablePoint& point : result.points) {
     CurveRow row = row_of(point.measured);
@@ -347,11 +362,15 @@ CurveTable curve_of(const TableCurveResult& result) {
     row.set(column::kSeconds, point.seconds);
     row.set("model", model_name(point.number));
     row.set("label", fmt::format("point {}", point.number));
+    row.set(kAuditColumn, kUnaudited);
     out.rows.push_back(std::move(row));
   }
   const auto add = [&](const MeasuredRelease& measured, std::string_view model) {
     CurveRow row = row_of(measured);
-    if (!model.empty()) row.set("model", model);
+    if (!model.empty()) {
+      row.set("model", model);
+      row.set(kAuditColumn, kUnaudited);
+    }
     out.rows.push_back(std::move(row));
   };
   if (result.unchanged) add(*result.unchanged, kUnchangedModel);

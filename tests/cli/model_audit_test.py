@@ -4,7 +4,7 @@ import json
 import shutil
 import unittest
 
-from table_support import RunTest, people, ppan, write_csv
+from table_support import RunTest, people, ppan, read_csv, write_csv
 
 
 class ModelAudit(RunTest):
@@ -51,6 +51,14 @@ class ModelAudit(RunTest):
         details = json.loads(self.read("audited-run", "audit.json"))
         self.assertEqual([(p["series"], p["number"], len(p["audits"])) for p in details["points"]], [("ppan/table", 2, 1)])
         self.assertIn("ppan audit --quick", self.read("audited-run", "report.html"))
+        notes = [p["audits"][0]["note"] for p in json.loads(self.read("audited-run", "columns.json"))["points"]]
+        self.assertEqual([note.startswith("UNAUDITED: ") for note in notes], [True, False])
+        rows = [row for row in read_csv(self.path("audited-run", "curve.csv")) if row["series"] == "ppan/table"]
+        self.assertEqual(rows[0]["audit"], "UNAUDITED")
+        self.assertIn("900 rows, quick", rows[1]["audit"])
+        before = [row for row in read_csv(self.path("run", "curve.csv")) if row["series"] == "ppan/table"]
+        self.assertEqual({key: value for key, value in rows[1].items() if key != "audit"},
+                         {key: value for key, value in before[1].items() if key != "audit"})
         self.assertNotIn("ppan audit --quick", self.read("run", "report.html"))
 
     def test_what_does_not_go_together(self):
