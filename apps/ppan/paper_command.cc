@@ -193,14 +193,24 @@ void write_scatter(const ExperimentResult& result, const std::filesystem::path& 
              to_svg(scatter_figure("Release by component", panels, "sensitive X", "released Z")));
 }
 
+// What to type for the same numbers.
+std::string command_of(const PaperOptions& options) {
+  std::string text =
+      fmt::format("ppan paper {} --preset {} --seed {}", options.name, options.preset, options.seed);
+  if (options.points) text += fmt::format(" --points {}", *options.points);
+  if (!options.mechanism.empty()) text += " --mechanism " + options.mechanism;
+  if (!options.budget_form.empty()) text += " --budget-form " + options.budget_form;
+  if (options.epochs) text += fmt::format(" --epochs {}", *options.epochs);
+  return text;
+}
+
 void write_run(const PaperOptions& options, const ExperimentResult& result, double seconds,
                const std::string& description) {
   const std::filesystem::path out = options.out;
   const Words words = words_of(options.name);
   RunSummary summary;
   summary.version = PPAN_VERSION;
-  summary.command =
-      fmt::format("ppan paper {} --preset {} --seed {}", options.name, options.preset, options.seed);
+  summary.command = command_of(options);
   summary.name = options.name;
   summary.description = description;
   summary.hidden = words.hidden;

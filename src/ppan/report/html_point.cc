@@ -243,20 +243,22 @@ std::string columns_section(const std::vector<ColumnDetail>& columns, std::size_
 std::string hinton(const std::vector<std::string>& names, const std::vector<std::vector<double>>& matrix,
                    std::string_view title) {
   const auto at = [](double value) { return fmt::format("{:.4g}", std::round(value * 10) / 10); };
-  constexpr double kCell = 14;
-  const double size = kCell * static_cast<double>(names.size());
+  // The drawing is stretched to its column: a least width keeps the letters of a small one from growing.
+  constexpr double kLeastWidth = 340;
   double margin = 0;
   for (const std::string& name : names) margin = std::max(margin, std::min(text_width(name), 10.0) * 10 + 6);
+  const double cell = std::clamp((kLeastWidth - margin - 2) / static_cast<double>(names.size()), 14.0, 44.0);
+  const double size = cell * static_cast<double>(names.size());
   std::string positive;
   std::string negative;
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const double value = matrix[i][j];
       if (!std::isfinite(value)) continue;
-      const double side = (kCell - 2) * std::sqrt(std::min(1.0, std::abs(value)));
+      const double side = (cell - 2) * std::sqrt(std::min(1.0, std::abs(value)));
       if (side < 0.6) continue;
-      const double x = margin + kCell * (static_cast<double>(j) + 0.5) - side / 2;
-      const double y = kCell * (static_cast<double>(i) + 0.5) - side / 2;
+      const double x = margin + cell * (static_cast<double>(j) + 0.5) - side / 2;
+      const double y = cell * (static_cast<double>(i) + 0.5) - side / 2;
       (value > 0 ? positive : negative) +=
           fmt::format("M{} {}h{}v{}h-{}z", at(x), at(y), at(side), at(side), at(side));
     }
@@ -265,12 +267,12 @@ std::string hinton(const std::vector<std::string>& names, const std::vector<std:
   page.add(
       "<figure class=\"figure half\"><svg class=\"hinton\" viewBox=\"0 0 {} {}\" role=\"img\" "
       "aria-label=\"{}\" font-size=\"10\">",
-      at(margin + size + 2), at(size + margin), title);
+      at(std::max(kLeastWidth, margin + size + 2)), at(size + margin), title);
   page.add(
       "<path class=\"o\" d=\"M{} 0h{}v{}h-{}z\"/><path class=\"p\" d=\"{}\"/><path class=\"q\" d=\"{}\"/>",
       at(margin), at(size), at(size), at(size), positive, negative);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const double middle = kCell * (static_cast<double>(i) + 0.5);
+    const double middle = cell * (static_cast<double>(i) + 0.5);
     const std::string name = escape(cut_to_width(names[i], 10));
     page.add("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", at(margin - 4), at(middle + 3.5), name);
     page.add("<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"end\">{}</text>",
