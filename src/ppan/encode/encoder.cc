@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "ppan/core/suggest.h"
 #include "ppan/read/csv_writer.h"
@@ -13,6 +14,20 @@ namespace {
 
 // Up to this many levels are compared one by one, which takes less time than a hash of the cell.
 constexpr std::size_t kFewLevels = 12;
+
+// The first eight bytes of a text, or all of a shorter one, as a number: texts of one length that differ
+// there have different heads.
+std::uint64_t head_of(std::string_view text) {
+  const auto load = [&]<typename Word>(Word word, std::size_t at) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    return static_cast<std::uint64_t>(word);
+  };
+  const std::size_t n = text.size();
+  if (n >= 8) return load(std::uint64_t{}, 0);
+  if (n >= 4) return load(std::uint32_t{}, 0) | load(std::uint32_t{}, n - 4) << 32U;  // they may overlap
+  if (n >= 2) return load(std::uint16_t{}, 0) | load(std::uint16_t{}, n - 2) << 16U;
+  return n == 1 ? load(std::uint8_t{}, 0) : 0;
+}
 
 constexpr std::string_view kUnexpectedMissing = "the value is missing, but in training none was";
 
@@ -78,21 +93,28 @@ Encoder::Encoder(Encoding encoding, char decimal) : encoding_(std::move(encoding
   require_none(encoding_.check(), "encoding", ErrorCode::kBadInput);
   for (ColumnEncoding& column : encoding_.columns) {
     LevelCodes codes;
+    std::vector<LevelKey> keys;
     for (std::size_t i = 0; i < column.levels.size(); ++i) {
       const auto code = static_cast<std::int32_t>(i);
-      if (code != column.missing_level) codes.emplace(column.levels[i], code);
+      if (code == column.missing_level) continue;
+      codes.emplace(column.levels[i], code);
+      if (column.levels.size() <= kFewLevels)
+        keys.push_back({column.levels[i].size(), head_of(column.levels[i]), code});
     }
     codes_.push_back(std::move(codes));
+    keys_.push_back(std::move(keys));
     column.format.mark = decimal;
   }
 }
 
 std::int32_t Encoder::find_level(std::size_t column, std::string_view level) const {
-  const ColumnEncoding& from = encoding_.columns[column];
-  if (from.levels.size() <= kFewLevels) {
-    for (std::size_t i = 0; i < from.levels.size(); ++i) {
-      const auto code = static_cast<std::int32_t>(i);
-      if (from.levels[i] == level && code != from.missing_level) return code;
+  if (!keys_[column].empty()) {
+    const std::uint64_t head = head_of(level);
+    for (const LevelKey& key : keys_[column]) {
+      if (key.size != level.size() || key.head != head) continue;
+      if (level.size() <= sizeof head ||
+          encoding_.columns[column].levels[static_cast<std::size_t>(key.code)] == level)
+        return key.code;
     }
     return -1;
   }
@@ -227,10 +249,15 @@ RowWriter::RowWriter(const Encoder& encoder, std::vector<ReleasedColumn> columns
   for (const ReleasedColumn& released : columns_) {
     std::vector<std::string> fields;
     std::string missing;
+    const char end = &released == &columns_.back() ? '\n' : delimiter;
     if (!released.kept) {
       const ColumnEncoding& column = encoder.encoding().columns[static_cast<std::size_t>(released.column)];
-      for (const std::string& level : column.levels) append_field(level, delimiter, fields.emplace_back());
+      for (const std::string& level : column.levels) {
+        append_field(level, delimiter, fields.emplace_back());
+        fields.back() += end;
+      }
       append_field(column.missing_text, delimiter, missing);
+      missing += end;
     }
     fields_.push_back(std::move(fields));
     missing_.push_back(std::move(missing));
@@ -251,9 +278,10 @@ void RowWriter::append_rows(const EncodedRows& rows, const CsvChunk& chunk, std:
     const auto r = static_cast<std::size_t>(row);
     if (!rows.bad.empty() && rows.bad[r] != 0) continue;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (i > 0) out += delimiter_;
+      const char end = i + 1 < columns_.size() ? delimiter_ : '\n';
       if (columns_[i].kept) {
         append_field(chunk.cell(row, columns_[i].source), delimiter_, out);
+        out += end;
         continue;
       }
       const EncodedColumn& from = *decoded[i];
@@ -265,9 +293,9 @@ void RowWriter::append_rows(const EncodedRows& rows, const CsvChunk& chunk, std:
         const ColumnEncoding& column =
             encoder_->encoding().columns[static_cast<std::size_t>(columns_[i].column)];
         append_number(column.decode(from.value[r]), column.format, out);
+        out += end;
       }
     }
-    out += '\n';
   }
 }
 

@@ -84,8 +84,15 @@ class Encoder {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
   using LevelCodes = std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>>;
+  // A level as it is compared: by length and first bytes, which settle most cells without a look at the text.
+  struct LevelKey {
+    std::size_t size;
+    std::uint64_t head;
+    std::int32_t code;
+  };
   Encoding encoding_;
-  std::vector<LevelCodes> codes_;  // for each column; empty for numbers
+  std::vector<LevelCodes> codes_;            // for each column; empty for numbers
+  std::vector<std::vector<LevelKey>> keys_;  // for each column; empty for numbers and for many levels
   char decimal_;
 };
 
@@ -112,8 +119,9 @@ class RowWriter {
  private:
   const Encoder* encoder_;
   std::vector<ReleasedColumn> columns_;
-  std::vector<std::vector<std::string>> fields_;  // levels of each decoded category, quoted as need be
-  std::vector<std::string> missing_;              // missing text of each decoded number, quoted as need be
+  // Quoted as need be, and with what follows the column in a row: a delimiter or a line end.
+  std::vector<std::vector<std::string>> fields_;  // levels of each decoded category
+  std::vector<std::string> missing_;              // missing text of each decoded number
   char delimiter_;
 };
 

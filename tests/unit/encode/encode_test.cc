@@ -261,6 +261,38 @@ TEST(Encoder, UnknownLevelsJoinTheGroup) {
   EXPECT_EQ(encoder.code_of(0, "never seen"), 2);
 }
 
+// Few levels are told apart by length and first bytes before anything else, many by a hash; both must know
+// each level from its neighbours, at every length round the eight bytes compared first.
+TEST(Encoder, LevelsThatLookAlikeAreToldApart) {
+  const std::string letters = "abcdefghijkl";
+  for (const std::size_t count : {2U, 6U, 11U}) {
+    for (std::size_t length = 1; length <= letters.size(); ++length) {
+      std::string text = "c\n";
+      std::vector<std::string> levels;
+      for (std::size_t i = 0; i < count; ++i) {  // one letter changed, at every place; then two
+        std::string level = letters.substr(0, length);
+        level[i % length] = static_cast<char>('A' + i / length);
+        levels.push_back(level);
+        text += repeat(level + "\n", 9);
+      }
+      for (const std::size_t more : {0U, 20U}) {
+        std::string table = text;
+        for (std::size_t i = 0; i < more; ++i) table += repeat("other" + std::to_string(i) + "\n", 9);
+        const auto encoding = fit(table, {{.name = "c"}}).encoding;
+        const Encoder encoder(encoding);
+        for (const std::string& level : levels) {
+          const std::int32_t code = encoder.code_of(0, level);
+          ASSERT_GE(code, 0) << level;
+          EXPECT_EQ(encoding.columns[0].levels[static_cast<std::size_t>(code)], level);
+        }
+        EXPECT_EQ(encoder.code_of(0, letters.substr(0, length)), -1);
+        EXPECT_EQ(encoder.code_of(0, levels.front() + "x"), -1);
+        EXPECT_EQ(encoder.code_of(0, ""), -1);
+      }
+    }
+  }
+}
+
 TEST(Encoder, ColumnsThatAreNotThereAreAllNamed) {
   const auto encoding = fit(kPeople, kPeopleSpecs).encoding;
   const auto reader = reader_of("aeg,pay\n1,2\n");
