@@ -2,7 +2,7 @@
 """Benchmarks side by side: `script/bench` runs this.
 
 usage: python3 bench/suite [PART ...] [--build DIR] [--out DIR] [--clock wall|processor] [--smoke]
-                            [--peers yes|no|only]
+                            [--peers yes|no|only] [--readme [--results FILE]]
 
 Parts: curves mnist release audit growth start kernels; none: all. Writes results.md and results.json to --out and prints the table.
 Exit status 0 if every bar is met, 1 if one is missed, 2 if nothing can be compared. With --smoke everything runs once, as short as
@@ -10,6 +10,7 @@ possible, and no bar is looked at; 77 if the peers are asked for and their packa
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -27,6 +28,7 @@ import tables  # noqa: E402
 from measure import Refused  # noqa: E402
 
 PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
+README = PEERS.parent.parent / "README.md"
 # Parts that have a peer, and all in the order of the table.
 COMPARED = ["curves", "mnist", "release", "start"]
 PARTS = {"curves": curves.figures, "mnist": kernels.mnist, "release": tables.release, "audit": tables.audit, "growth": growth.figures,
@@ -97,6 +99,8 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--clock", choices=["wall", "processor"], help="default: wall, or processor time if others keep the machine busy")
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--readme", action="store_true", help="put the figures that have a bar into README.md")
+    parser.add_argument("--results", type=pathlib.Path, help="with --readme: take this results.json instead of measuring")
     parser.add_argument("--peers", choices=["yes", "no", "only"], default="yes")
     given = parser.parse_args()
     unknown = [part for part in given.parts if part not in PARTS]
@@ -125,14 +129,25 @@ def run(given, context):
                   json.dumps({"machine": description, "figures": [f.as_json() for f in figures]}, indent=1) + "\n")
     measure.write(given.out / "results.md", table)
     print(table)
+    if given.readme:
+        fill_readme(description, figures)
     missed = [figure.what for figure in figures if figure.met() is False and not given.smoke]
     for what in missed:
         measure.say(f"missed: {what}")
     return 1 if missed else 0
 
 
+def fill_readme(description, figures):
+    measure.write(README, measure.into_page(README.read_text(), description, figures))
+
+
 def main():
     given = arguments()
+    if given.results:
+        kept = json.loads(given.results.read_text())
+        fields = [field.name for field in dataclasses.fields(measure.Figure)]
+        fill_readme(kept["machine"], [measure.Figure(**{name: figure[name] for name in fields}) for figure in kept["figures"]])
+        return 0
     with tempfile.TemporaryDirectory(prefix="ppan-bench-") as scratch:
         context = Context(given, scratch)
         if context.peers and not peers_installed(context.python):

@@ -33,7 +33,7 @@ def figures(context):
             note = ""
             for key, (scale, unit) in RATES.items():
                 if key in entries[0]:
-                    note = f"{statistics.median(e[key] for e in entries) / scale:,.1f} {unit}"
+                    note = f"{statistics.median(e[key] for e in entries) / scale:,.3g} {unit}"
             yield Figure("Kernels, processor time", kernel, statistics.median(times), "µs", (min(times), max(times)), note=note)
 
 

@@ -115,25 +115,43 @@ def number(value):
     return f"{value:,.{digits}f}"
 
 
-def markdown(machine_description, figures):
+def heading(machine_description):
     m = machine_description
     load = f", load {m['load_before']:.1f} before and {m['load_after']:.1f} after" if "load_after" in m else ""
     clock = ("Times are processor time over the threads in use, because others kept the machine busy"
              if m.get("clock") == "processor" else "Times are wall-clock time")
-    lines = [f"{m['cpu']}, {m['cores']} cores, {m['vectors']}, {m['memory_gib']} GiB{load}. {clock}. Ratios are of medians over interleaved "
-             "repeats; in brackets the least and the greatest of the repeats.", ""]
+    return (f"{m['cpu']}, {m['cores']} cores, {m['vectors']}, {m['memory_gib']} GiB{load}. {clock}. Ratios are of medians over interleaved "
+            "repeats; in brackets the least and the greatest of the repeats.")
+
+
+def line(figure):
+    spread = f" [{number(figure.spread[0])}–{number(figure.spread[1])}]" if figure.spread else ""
+    bar = "" if figure.bar is None else f"{'≤' if figure.at_most else '≥'} {number(figure.bar)}"
+    verdict = {None: "", True: "met", False: "MISSED"}[figure.met()]
+    note = " ".join(filter(None, [verdict, f"({figure.note})" if verdict and figure.note else figure.note]))
+    return f"| {figure.what} | {number(figure.value)} {figure.unit}{spread} | {bar} | {note} |"
+
+
+def markdown(machine_description, figures):
+    """A table for each part."""
+    lines = [heading(machine_description), ""]
     for part in dict.fromkeys(figure.part for figure in figures):
         lines += [f"| {part} | measured | bar | |", "|---|---|---|---|"]
-        for figure in figures:
-            if figure.part != part:
-                continue
-            spread = f" [{number(figure.spread[0])}–{number(figure.spread[1])}]" if figure.spread else ""
-            bar = "" if figure.bar is None else f"{'≤' if figure.at_most else '≥'} {number(figure.bar)}"
-            verdict = {None: "", True: "met", False: "MISSED"}[figure.met()]
-            note = " ".join(filter(None, [verdict, figure.note and f"({figure.note})" if verdict else figure.note]))
-            lines.append(f"| {figure.what} | {number(figure.value)} {figure.unit}{spread} | {bar} | {note} |")
-        lines.append("")
+        lines += [line(figure) for figure in figures if figure.part == part] + [""]
     return "\n".join(lines)
+
+
+BEGIN, END = "<!-- script/bench --readme writes from here -->", "<!-- to here -->"
+
+
+def into_page(page, machine_description, figures):
+    """The page with every figure that has a bar between its two marks."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(END) < page.index(BEGIN):
+        raise Refused(f"the page has no place for the table: a line '{BEGIN}' and behind it a line '{END}'")
+    head, rest = page.split(BEGIN)
+    shown = [line(figure) for figure in figures if figure.bar is not None]
+    table = [heading(machine_description), "", "| | measured | bar | |", "|---|---|---|---|", *shown]
+    return "\n".join([head + BEGIN, *table, END + rest.split(END)[1]])
 
 
 def write(path, text):

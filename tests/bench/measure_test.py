@@ -42,6 +42,24 @@ class Verdicts(unittest.TestCase):
         self.assertIn("| fast | 20.0 × | ≥ 10.0 | met |", text)
 
 
+class Page(unittest.TestCase):
+    MACHINE = {"cpu": "C", "cores": 2, "vectors": "AVX2", "memory_gib": 8}
+
+    def test_only_what_is_between_the_marks_changes(self):
+        page = f"before\n{measure.BEGIN}\nold\n{measure.END}\nafter\n"
+        figures = [Figure("P", "with a bar", 20, "×", bar=10), Figure("P", "without", 1, "ms")]
+        new = measure.into_page(page, self.MACHINE, figures)
+        self.assertTrue(new.startswith(f"before\n{measure.BEGIN}\nC, 2 cores"))
+        self.assertTrue(new.endswith(f"| with a bar | 20.0 × | ≥ 10.0 | met |\n{measure.END}\nafter\n"))
+        self.assertNotIn("old", new)
+        self.assertNotIn("without", new)
+        self.assertEqual(measure.into_page(new, self.MACHINE, figures), new)
+
+    def test_a_page_without_marks_is_left_alone(self):
+        with self.assertRaisesRegex(Refused, "no place for the table"):
+            measure.into_page("nothing here", self.MACHINE, [])
+
+
 class Fairness(unittest.TestCase):
     def test_reference_blas_is_refused(self):
         with self.assertRaisesRegex(Refused, "PyTorch does not use OpenBLAS but blas/libblas.so.3"):
