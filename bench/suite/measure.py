@@ -149,8 +149,10 @@ def into_page(page, machine_description, figures):
     if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(END) < page.index(BEGIN):
         raise Refused(f"the page has no place for the table: a line '{BEGIN}' and behind it a line '{END}'")
     head, rest = page.split(BEGIN)
-    shown = [line(figure) for figure in figures if figure.bar is not None]
-    table = [heading(machine_description), "", "| | measured | bar | |", "|---|---|---|---|", *shown]
+    table = [heading(machine_description), "", "| | measured | bar | |", "|---|---|---|---|"]
+    judged = [figure for figure in figures if figure.bar is not None]
+    for part in dict.fromkeys(figure.part for figure in judged):
+        table += [f"| **{part}** | | | |", *(line(figure) for figure in judged if figure.part == part)]
     return "\n".join([head + BEGIN, *table, END + rest.split(END)[1]])
 
 
