@@ -83,8 +83,8 @@ CurveTable curve_of(const AuditReport& report, const AuditRun& run) {
   row.series = kSeries;
   row.distortion = run.changed;
   row.set_leakage(leakage_of(report));
-  if (!report.joint && !report.attributes.front().upper.empty())
-    row.set(curve_column::kUpperBound, report.attributes.front().upper.front().nats);
+  const std::vector<Estimate>& upper = report.joint ? report.joint->upper : report.attributes.front().upper;
+  if (!upper.empty()) row.set(curve_column::kUpperBound, upper.front().nats);
   row.set("label", run.released);
   CurveTable out;
   for (const std::string_view name :
@@ -174,6 +174,7 @@ std::vector<AuditDetail> audit_details(const AuditReport& report) {
     AuditDetail joint;
     joint.target = fmt::format("{} together", fmt::join(report.joint->names, ", "));
     joint.leakage = report.joint->leakage;
+    if (!report.joint->upper.empty()) joint.upper_bound = report.joint->upper.front();
     joint.inconclusive = report.joint->still_rising;
     joint.note = fmt::format("'ppan audit' on {} rows", report.rows);
     out.push_back(std::move(joint));

@@ -530,14 +530,39 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   return out;
 }
 
-JointAudit joint_audit(const SuiteInput& input, const std::vector<AttackTarget>& targets,
-                       const SuiteResult& first, const AttackSplit& split, const AuditOptions& options) {
+// All attributes as one, as far as bounds from above look at it.
+AttackTarget joint_target(const std::vector<AttackTarget>& targets) {
+  AttackTarget joint;
+  joint.code = targets.front().code;
+  joint.levels = targets.front().levels;
+  joint.continuous = targets.front().continuous;
+  for (std::size_t a = 1; a < targets.size(); ++a) {
+    joint.code = joint_code(joint.code, targets[a].code, targets[a].levels, joint.levels);
+    joint.continuous = joint.continuous || targets[a].continuous;
+  }
+  return joint;
+}
+
+JointAudit joint_audit(const AuditInput& audited, const SuiteInput& input,
+                       const std::vector<AttackTarget>& targets, const SuiteResult& first,
+                       const AttackSplit& split, const AuditOptions& options) {
   const JointAttack found = joint_attack(input, targets, first, split, [&](const AttackTarget& target) {
     SuiteOptions suite = side_suite(options, target.continuous);
     suite.learning_curve = true;
     return suite;
   });
-  JointAudit joint{{}, found.leakage, found.entropy, found.still_rising};
+  JointAudit joint{{}, found.leakage, found.entropy, found.still_rising, {}};
+  const AttackTarget all = joint_target(targets);
+  if (audited.upper_bounds) joint.upper = audited.upper_bounds(all);
+  std::stable_sort(joint.upper.begin(), joint.upper.end(),
+                   [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
+  if (!all.continuous) {
+    joint.upper.push_back({.nats = empirical_entropy(all.code, all.levels),
+                           .interval95 = std::nullopt,
+                           .bound = Bound::kUpper,
+                           .method = "entropy of the attributes: all there is to know",
+                           .samples = static_cast<std::int64_t>(all.code.size())});
+  }
   for (const AttackTarget& target : targets) joint.names.push_back(target.name);
   return joint;
 }
@@ -664,7 +689,7 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
     report.attributes.push_back(std::move(attribute));
     if (!first) first = std::move(result);
   }
-  if (targets.size() > 1) report.joint = joint_audit(suite_in, targets, *first, split, options);
+  if (targets.size() > 1) report.joint = joint_audit(input, suite_in, targets, *first, split, options);
   scan_undeclared(input, suite_in, split, options, report);
   return report;
 }

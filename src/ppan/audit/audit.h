@@ -112,6 +112,7 @@ struct JointAudit {
   Estimate leakage;  ///< See JointAttack.
   double entropy = 0;
   bool still_rising = false;
+  std::vector<Estimate> upper{};  ///< Tightest first; the last is the entropy, where there is no number.
 };
 
 struct UndeclaredLeak {

@@ -49,6 +49,13 @@ void add_attackers(const AttributeAudit& a, const Words& words, std::string& tex
   text += fmt::format("  strongest on the selection rows: {}\n", a.winner);
 }
 
+void add_upper(const std::vector<Estimate>& upper, const Words& words, std::string& text) {
+  for (const Estimate& e : upper) {
+    text += fmt::format("  at most {} ({}{})\n", words.amount(e.nats), e.method,
+                        e.interval95 ? ", 95 % interval " + words.interval(e) : std::string());
+  }
+}
+
 void add_numbers(const AttributeAudit& a, const Words& words, std::string& text) {
   text += fmt::format("  guesses right   {}, by the most frequent value alone {:.1f} %\n",
                       Words::percent(a.accuracy), 100 * a.prior_accuracy);
@@ -68,10 +75,7 @@ void add_numbers(const AttributeAudit& a, const Words& words, std::string& text)
     text += fmt::format("  {} ({}): {}, 95 % interval {}\n", e.method, to_string(e.bound),
                         words.number(e.nats), words.interval(e));
   }
-  for (const Estimate& e : a.upper) {
-    text += fmt::format("  at most {} ({}{})\n", words.amount(e.nats), e.method,
-                        e.interval95 ? ", 95 % interval " + words.interval(e) : std::string());
-  }
+  add_upper(a.upper, words, text);
 }
 
 void add_learning(const AttributeAudit& a, const Words& words, std::string& text) {
@@ -243,6 +247,7 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
         words.amount(report.joint->leakage.nats), fmt::join(report.joint->names, " and "),
         words.interval(report.joint->leakage), words.number(report.joint->entropy),
         report.joint->still_rising ? " - still rising: INCONCLUSIVE" : "");
+    add_upper(report.joint->upper, words, text);
   }
   if (!report.undeclared.empty()) {
     text += "\nColumns nobody declared sensitive, by how much of them the release gives away:\n";
@@ -286,10 +291,13 @@ std::string to_json(const AuditReport& report) {
            {"released", report.released},
            {"attributes", attributes}};
   if (report.joint) {
+    Json upper = Json::array();
+    for (const Estimate& e : report.joint->upper) upper.push_back(json_of(e));
     out["joint"] = {{"names", report.joint->names},
                     {"entropy_nats", finite(report.joint->entropy)},
                     {"leakage", json_of(report.joint->leakage)},
-                    {"still_rising", report.joint->still_rising}};
+                    {"still_rising", report.joint->still_rising},
+                    {"upper_bounds", upper}};
   }
   Json undeclared = Json::array();
   for (const UndeclaredLeak& u : report.undeclared) {

@@ -240,7 +240,7 @@ void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, 
   take("group", roles.group, group);
   problems.require(group.size() <= 1, "group", "only one column can group the rows");
   if (!group.empty()) job.schema.group = group.front();
-  require_none(problems.take(), "these roles cannot be");
+  require_none(problems.take(), "these roles cannot be used");
 }
 
 // Keys and whole sections that say nothing about pictures.
@@ -415,7 +415,7 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
     remarks[column.name] = {std::move(text), type.constant && !has_role};
     job.schema.columns.push_back(std::move(spec));
   }
-  if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be");
+  if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be used");
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());
   for (const std::string& note : guess.unsure) head += fmt::format("# UNSURE: {}.\n", note);

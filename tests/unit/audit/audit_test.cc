@@ -293,6 +293,19 @@ TEST(Audit, JointLeakageOfManyCells) {
   ASSERT_TRUE(report.joint);
   EXPECT_EQ(report.joint->leakage.bound, Bound::kEstimate);
   EXPECT_NEAR(report.joint->leakage.nats, std::log(6.0), 0.15);
+  // Bounds from above are asked for of all columns as one.
+  input.sensitive.resize(2);
+  std::int32_t levels = 0;
+  input.upper_bounds = [&](const AttackTarget& target) {
+    levels = std::max(levels, target.levels);
+    return std::vector<Estimate>{{.nats = 2.5, .bound = Bound::kUpper, .method = "known"}};
+  };
+  const AuditReport two = audit(input, {.quick = true});
+  EXPECT_EQ(levels, 36);
+  ASSERT_EQ(two.joint->upper.size(), 2U);
+  EXPECT_EQ(two.joint->upper[0].method, "known");
+  EXPECT_NEAR(two.joint->upper[1].nats, std::log(36.0), 0.02);
+  EXPECT_EQ(nlohmann::json::parse(to_json(two))["joint"]["upper_bounds"].size(), 2U);
 }
 
 TEST(Audit, LimitIsAboutTheUpperEndOfTheInterval) {
