@@ -18,7 +18,7 @@ constexpr double kLeastPasses = 10;
 
 // Mean of x over the rows before, tied values counting half: for each value of `a`, the share of `b` below
 // it.
-std::vector<double> placements(std::vector<float> a, std::vector<float> b) {
+std::vector<double> placements(const std::vector<float>& a, std::vector<float> b) {
   std::sort(b.begin(), b.end());
   std::vector<double> place;
   place.reserve(a.size());

@@ -49,8 +49,10 @@ void add_attackers(const AttributeAudit& a, const Words& words, std::string& tex
   text += fmt::format("  strongest on the selection rows: {}\n", a.winner);
 }
 
+// Those that say more than the entropy, which comes last; the JSON has all.
 void add_upper(const std::vector<Estimate>& upper, const Words& words, std::string& text) {
   for (const Estimate& e : upper) {
+    if (e.nats > upper.back().nats) continue;
     text += fmt::format("  at most {} ({}{})\n", words.amount(e.nats), e.method,
                         e.interval95 ? ", 95 % interval " + words.interval(e) : std::string());
   }
