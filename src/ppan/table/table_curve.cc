@@ -24,7 +24,7 @@ constexpr double kMostShare = 0.95;  // last budget, as a share of what the cons
 constexpr double kLeastEnd = 0.05;   // of the same: budgets are spread at least up to here
 // Numbers that would move by less stay as they are: half a year of a column of ages, and no hiding place.
 constexpr double kKeepWithin = 0.05;
-constexpr double kOverspent = 0.02;     // of a budget, that is not worth giving back
+constexpr double kOverspent = 0.02;  // of a budget, that is not worth giving back
 // Of the distortion a reference was meant to have: calibration on other draws misses it by a few per cent.
 constexpr double kReachedShare = 0.85;
 constexpr double kOverfitNats = 0.05;
@@ -522,8 +522,7 @@ TableSplit split_rows(const Table& table, const Schema& schema, double validatio
   const Units unit = row_units(table, schema);
   std::vector<std::vector<std::int32_t>> units;
   for (std::int32_t row = 0; row < static_cast<std::int32_t>(table.rows); ++row) {
-    const std::size_t own =
-        static_cast<std::size_t>(unit.empty() ? row : unit[static_cast<std::size_t>(row)]);
+    const auto own = static_cast<std::size_t>(unit.empty() ? row : unit[static_cast<std::size_t>(row)]);
     if (own == units.size()) units.emplace_back();
     units[own].push_back(row);
   }
