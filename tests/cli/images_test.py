@@ -249,6 +249,11 @@ class Images(CommandTest):
                                                       self.path("scans"), "--force"))
         self.assertEqual([name for name in os.listdir(self.directory.name) if ".tmp" in name], [])
 
+    def test_audits_of_tables_refuse_it(self):
+        self.put("t.csv", "a,b\n1,2\n")
+        message = self.refuse(3, "audit", self.path("run", "point-01.ppan"), "--data", self.path("t.csv"))
+        self.assertIn("is a model of pictures", message)
+
     def test_damaged_model(self):
         whole = self.get("run", "point-01.ppan")
         cut = self.put("cut.ppan", whole[:-4])

@@ -1,14 +1,17 @@
 #include "ppan/read/png.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <png.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <csetjmp>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -168,6 +171,25 @@ ImageSet read_pictures(const fs::path& directory, std::vector<std::string> files
                255.0F;
   set.files = std::move(files);
   return set;
+}
+
+// One of many files of a directory that is flushed as a whole.
+void write_unflushed(const fs::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  file.close();
+  if (!file)
+    throw Error(ErrorCode::kIo, fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
+}
+
+void flush_file_system_of(const fs::path& directory) {
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool flushed = descriptor >= 0 && ::syncfs(descriptor) == 0;
+  const int error_number = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!flushed)
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot write {}: {}", directory.string(), std::strerror(error_number)));
 }
 
 bool is_png_name(const fs::path& path) {
@@ -365,8 +387,9 @@ void write_png_directory(const fs::path& directory, const ImageSet& set, bool re
     for (Index i = 0; i < set.size(); ++i) {
       const auto name =
           set.files.empty() ? fmt::format("{:06}.png", i) : set.files[static_cast<std::size_t>(i)];
-      write_png(temporary / name, grey_image(set, i));
+      write_unflushed(temporary / name, encode_png(grey_image(set, i)));
     }
+    flush_file_system_of(temporary);
   } catch (...) {
     fs::remove_all(temporary, error);
     throw;

@@ -137,12 +137,16 @@ ModelContainer to_container(const ReleaseModel& model) {
 }
 
 ReleaseModel from_container(const ModelContainer& container, std::string_view name) {
+  const json::json_pointer kind("/model/kind");
+  if (container.metadata.contains(kind) && container.metadata.at(kind) == "images") {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} is a model of pictures, where one of a table is needed", name),
+                "'ppan show' and 'ppan release' take it; it was attacked when its curve was made");
+  }
   try {
     const json& from = container.metadata;
     ModelParts parts;
     parts.description = from.at("model");
-    if (parts.description.is_object() && parts.description.value("kind", json()) == "images")
-      throw Error(ErrorCode::kBadInput, "it is for pictures, not for tables");
     for (const auto& [key, tensor] : container.tensors) parts.tensors.emplace(key, matrix_of(key, tensor));
     const json& release = from.at("release");
     ReleaseModel out{.table = TableModel::from_parts(parts),

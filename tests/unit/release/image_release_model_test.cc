@@ -131,7 +131,7 @@ TEST_F(ImageModelFiles, WhatIsSavedIsLoaded) {
 TEST_F(ImageModelFiles, KindsAreToldApart) {
   save_model(directory_ / "images.ppan", example());
   EXPECT_THAT(error_of([&] { load_model(directory_ / "images.ppan"); }),
-              HasSubstr("it is for pictures, not for tables"));
+              HasSubstr("is a model of pictures, where one of a table is needed"));
   save_model(directory_ / "table.ppan", release_test::People().unchanged());
   const AnyModel table = load_any_model(directory_ / "table.ppan");
   EXPECT_TRUE(std::holds_alternative<ReleaseModel>(table));
