@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -133,6 +134,17 @@ class Stream {
     std::exception_ptr failure;
   };
 
+  /// A chunk that only has to be written.
+  struct Finished {
+    std::int64_t rows = 0;
+    std::int64_t bad = 0;
+    std::int64_t replaced = 0;
+    std::exception_ptr failure;
+    std::string text;
+    std::string rejected;
+  };
+  static constexpr std::size_t kMostLeft = 8;  // so memory stays bounded when one chunk takes long
+
   void work() {
     TableReleaser releaser(model_->table);
     std::unique_ptr<RandomSource> secure;
@@ -190,15 +202,19 @@ class Stream {
       append_rejects(load.chunk, load.encoded, encoder_.encoding(), in_->delimiter(), load.rejected);
   }
 
-  // Waits until every chunk before this one is out; false when the release has failed.
+  // Writes the chunk if every one before it is out, and those behind it that were left; otherwise leaves it
+  // for whoever does, so that no thread waits for another as long as few are left. False when the release has
+  // failed.
   bool hand_over(Load& load) {
     std::unique_lock lock(writing_);
-    turn_changed_.wait(lock, [&] { return failure_ || turn_ == load.number; });
+    turn_changed_.wait(lock, [&] { return failure_ || load.number == turn_ || left_.size() < kMostLeft; });
     if (failure_) return false;
+    left_.emplace(load.number, finished(load));
     try {
-      if (load.failure) std::rethrow_exception(load.failure);
-      out_->write(load.text);
-      if (!load.rejected.empty()) rejects_->write(load.rejected);
+      for (auto next = left_.begin(); next != left_.end() && next->first == turn_; next = left_.erase(next)) {
+        write(next->second);
+        ++turn_;
+      }
     } catch (...) {
       failure_ = std::current_exception();
       turn_changed_.notify_all();
@@ -206,14 +222,31 @@ class Stream {
       ended_ = true;
       return false;
     }
-    const auto bad = std::count(load.encoded.bad.begin(), load.encoded.bad.end(), 1);
-    summary_.rows += load.chunk.rows();
-    summary_.released += load.chunk.rows() - bad;
-    summary_.rejected += bad;
-    summary_.replaced += load.encoded.replaced;
-    ++turn_;
     turn_changed_.notify_all();
     return true;
+  }
+
+  // What remains to be done with a chunk; the buffers stay as large as they were.
+  static Finished finished(Load& load) {
+    const auto bad = std::count(load.encoded.bad.begin(), load.encoded.bad.end(), 1);
+    Finished out{.rows = load.chunk.rows(),
+                 .bad = bad,
+                 .replaced = load.encoded.replaced,
+                 .failure = std::move(load.failure)};
+    out.text.swap(load.text);
+    out.rejected.swap(load.rejected);
+    load.text.reserve(out.text.size());
+    return out;
+  }
+
+  void write(const Finished& chunk) {
+    if (chunk.failure) std::rethrow_exception(chunk.failure);
+    out_->write(chunk.text);
+    if (!chunk.rejected.empty()) rejects_->write(chunk.rejected);
+    summary_.rows += chunk.rows;
+    summary_.released += chunk.rows - chunk.bad;
+    summary_.rejected += chunk.bad;
+    summary_.replaced += chunk.replaced;
   }
 
   const ReleaseModel* model_;
@@ -234,6 +267,7 @@ class Stream {
   std::mutex writing_;
   std::condition_variable turn_changed_;
   std::int64_t turn_ = 0;
+  std::map<std::int64_t, Finished> left_;  // finished before their turn, by number
   std::exception_ptr failure_;
   ReleaseSummary summary_;
 };

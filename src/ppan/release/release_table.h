@@ -1,8 +1,8 @@
 #pragma once
 
 // Tables through a model: any number of rows in constant memory, in order, on several threads. Each thread
-// takes the next chunk, encodes, releases and writes it out as text by itself, and hands it over when its
-// turn has come; so a chunk for each thread is all that is ever held.
+// takes the next chunk, encodes, releases and writes it out as text by itself, and hands it over in order; so
+// a chunk for each thread, and the text of a few that wait for their turn, are all that is ever held.
 
 #include <cstdint>
 #include <functional>
