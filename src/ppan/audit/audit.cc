@@ -189,7 +189,7 @@ void add_exposed_groups(const SuiteResult& result, const AuditOptions& options, 
   for (Index i = 0; i < rows; ++i) {
     double divergence = 0;
     for (Index l = 0; l < result.log_probability.cols(); ++l) {
-      const double log_q = static_cast<double>(result.log_probability(i, l));
+      const auto log_q = static_cast<double>(result.log_probability(i, l));
       divergence += std::exp(log_q) * (log_q - std::log(result.prior[l]));
     }
     claim.emplace_back(-divergence, i);
