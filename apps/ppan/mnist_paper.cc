@@ -20,6 +20,7 @@
 #include "ppan/read/idx.h"
 #include "ppan/read/number.h"
 #include "ppan/read/png.h"
+#include "ppan/release/image_release_model.h"
 #include "ppan/release/train_state_file.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
@@ -140,8 +141,10 @@ MnistMeasure measure_from(const json& j) {
 // Files of a run under way.
 class Store {
  public:
-  Store(fs::path directory, std::string fingerprint)
-      : directory_(std::move(directory)), fingerprint_(std::move(fingerprint)) {}
+  Store(fs::path directory, std::string fingerprint, const ImageAttackOptions& attack)
+      : directory_(std::move(directory)),
+        fingerprint_(std::move(fingerprint)),
+        attack_(attack_text(attack)) {}
 
   [[nodiscard]] MnistStore functions() const {
     return {.load_state = [this](Index i) -> std::optional<TrainState<float>> {
@@ -158,6 +161,7 @@ class Store {
                 [this](Index i, const MnistMeasure& measure) {
                   json j = to_json(measure);
                   j["fingerprint"] = fingerprint_of(i);
+                  j["attack"] = attack_;
                   write_file(measure_file(i), j.dump(1) + "\n");
                 }};
   }
@@ -183,7 +187,7 @@ class Store {
     if (!fs::exists(path)) return std::nullopt;
     try {
       const json j = json::parse(read_file(path));
-      if (j.at("fingerprint") != fingerprint_of(i)) return std::nullopt;
+      if (j.at("fingerprint") != fingerprint_of(i) || j.at("attack") != attack_) return std::nullopt;
       return measure_from(j);
     } catch (const json::exception& error) {
       throw Error(ErrorCode::kBadInput, fmt::format("{} cannot be read: {}", path.string(), error.what()),
@@ -191,12 +195,27 @@ class Store {
     }
   }
 
+  // What decides how hard a point is attacked: another attack is made anew, on the same trained point.
+  static std::string attack_text(const ImageAttackOptions& a) {
+    std::string text =
+        fmt::format("epochs {}, batch {}, rate {}, releases {}, selection {}, trees {} of {}", a.epochs,
+                    a.batch, a.rate, a.releases, a.selection, a.trees, a.tree_images);
+    for (const ImageNetworkShape& shape : a.networks)
+      text += fmt::format(", {}", fmt::join(shape.hidden, "-"));
+    return text + (a.convolution ? ", convolution" : "") + (a.code ? ", code" : "");
+  }
+
   fs::path directory_;
   std::string fingerprint_;
+  std::string attack_;
 };
 
 std::string gap_text(const MnistPoint& p) {
   return fmt::format("{:+.3f}", p.measure.attack.strongest().leakage.nats - p.belief);
+}
+
+std::string model_file(const MnistPoint& p) {
+  return fmt::format("point-{:02}.ppan", p.plan + 1);
 }
 
 CurveTable curve_of(const MnistResult& result) {
@@ -215,6 +234,7 @@ CurveTable curve_of(const MnistResult& result) {
     row.set(curve_column::kTrainingDistortion, p.training_distortion);
     row.set(curve_column::kTrainingBelief, p.belief);
     row.set(curve_column::kStop, to_string(p.training.stop));
+    row.set("model", model_file(p));
     row.set("accuracy", best.accuracy.value);
     row.set("belief_accuracy", p.measure.belief_accuracy);
     row.set("time_sharing", result.time_sharing(p.measure.distortion));
@@ -297,6 +317,26 @@ std::vector<Setting> settings_of(const MnistPaperOptions& given, const MnistResu
   return list;
 }
 
+// The point as a model that `ppan release` takes.
+void write_point_model(const fs::path& path, const MnistPoint& p, const ImageSplit& data,
+                       const MnistResult& result) {
+  ImageReleaseModel model{.images = p.model, .class_names = data.train.class_names};
+  ModelOrigin& origin = model.origin;
+  origin.program = fmt::format("ppan {}", PPAN_VERSION);
+  origin.title = "mnist";
+  origin.label = fmt::format("point {}", p.plan + 1);
+  if (result.given.preset == Preset::kBest) origin.budget = p.target;
+  origin.distortion = p.measure.distortion;
+  origin.leakage = p.measure.attack.strongest().leakage;
+  origin.stop = to_string(p.training.stop);
+  origin.epochs = static_cast<int>(p.training.epochs.size());
+  origin.iterations = p.training.iterations;
+  origin.seed = result.given.seed;
+  origin.training_rows = result.train_pictures;
+  origin.test_rows = result.test_pictures;
+  save_model(path, model);
+}
+
 AuditDetail audit_of(const MnistPoint& p) {
   AuditDetail audit;
   audit.target = "digit";
@@ -369,6 +409,8 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
       s.estimates.push_back({"attacker on the code", p.measure.attack.code->leakage});
     for (const Estimate& e : p.measure.upper) s.estimates.push_back({"bound from above", e});
     s.training_belief = p.belief;
+    s.model = model_file(p);
+    write_point_model(out / s.model, p, data, result);
     const double gap = p.measure.attack.strongest().leakage.nats - p.belief;
     if (gap > 0.05) {
       s.warnings.push_back(
@@ -452,7 +494,7 @@ int run_mnist_paper(const MnistPaperOptions& given) {
   require_none(problems, "the experiment cannot be run:");
   const ImageSplit data = read_mnist_directory(given.data);
   const std::string fingerprint = mnist_fingerprint(options, data);
-  const Store store(fs::path(given.out) / kCheckpoints, fingerprint);
+  const Store store(fs::path(given.out) / kCheckpoints, fingerprint, options.attack);
   if (given.resume) {
     if (!fs::is_directory(fs::path(given.out) / kCheckpoints)) {
       throw Error(ErrorCode::kUsage, fmt::format("{} holds no run to resume", given.out),

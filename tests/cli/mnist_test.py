@@ -95,6 +95,7 @@ class Mnist(CommandTest):
         leakage = (self.out / "leakage.svg").read_text()
         for series in ("strongest fresh attacker", "not evidence", "time-sharing"):
             self.assertIn(series, leakage)
+        self.assertIn("point 1", self.succeed("show", str(self.out / rows[0]["model"])))
         page = (self.out / "report.html").read_text()
         self.assertIn("convolutional network", page)
         metrics = [json.loads(line) for line in (self.out / "metrics.jsonl").read_text().splitlines()]

@@ -3,15 +3,12 @@
 namespace ppan {
 namespace {
 
-// The encoder's last layer starts this much wider than Glorot's: on pictures that are mostly black its
-// output then has a deviation of a few units, against noise of one.
-constexpr float kWideStart = 10;
 // Weight of distortion in the autoencoder's loss. Adam does not see its scale; the adversary is not felt.
 constexpr double kStartWeight = 100;
 // The multiplier must travel tens of nats per unit within a few epochs of a few hundred steps, on
 // overdraughts of a few hundredths.
-constexpr double kDualRate = 8;
-constexpr double kDualStrength = 400;
+constexpr double kDualRate = 4;
+constexpr double kDualStrength = 200;
 
 void check_layers(ProblemList& list, std::string_view field, const std::vector<Index>& layers) {
   for (const Index units : layers) list.require_at_least(field, static_cast<double>(units), 1);
@@ -33,7 +30,9 @@ TrainOptions code_common(const CodeImageOptions& options, Index pixels, std::uin
   require_none(options.check(), "a noisy code for pictures cannot be trained:");
   TrainOptions train;
   train.game.mechanism = code_mechanism(options, pixels);
-  train.game.adversary.hidden = options.adversary;
+  // The direct path keeps an adversary learning whose ReLUs have all died, which an adversary with little to
+  // see for long is prone to.
+  train.game.adversary = {.hidden = options.adversary, .skip = true};
   train.game.distortion = DistortionKind::kPixelCrossEntropy;
   train.batch = options.batch;
   train.seed = seed;
@@ -121,24 +120,6 @@ TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, 
   return train;
 }
 
-Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels, std::uint64_t seed) {
-  require_none(options.check(), "a noisy code for pictures cannot be trained:");
-  Attribute<float> shape;
-  shape.value.resize(0, pixels);
-  const auto mechanism = make_mechanism(code_mechanism(options, pixels), shape);
-  SeededRandom random = SeededRandom(seed).fork("image-start");
-  mechanism->initialise(random);
-  Vector<float> parameters = mechanism->parameters();
-  Index offset = 0;
-  Index inputs = pixels;
-  for (const Index units : options.encoder) {
-    offset += (inputs + 1) * units;
-    inputs = units;
-  }
-  parameters.segment(offset, inputs * options.code) *= kWideStart;
-  return parameters;
-}
-
 TrainOptions code_training(const CodeImageOptions& options, Index pixels, double budget, std::uint64_t seed) {
   TrainOptions train = code_common(options, pixels, seed);
   train.game.budget = {
@@ -146,7 +127,8 @@ TrainOptions code_training(const CodeImageOptions& options, Index pixels, double
   train.epochs = options.epochs;
   train.adversary_steps = options.adversary_steps;
   train.mechanism_rate = {.rate = options.rate, .decay_from = 0.5, .final_fraction = 0.02};
-  train.adversary_rate = {.rate = options.rate, .decay_from = 0.5, .final_fraction = 0.05};
+  // The adversary goes on at full rate while the mechanism comes to rest, so that it ends where it can go.
+  train.adversary_rate = {.rate = options.rate, .decay_from = 0.85, .final_fraction = 0.05};
   return train;
 }
 

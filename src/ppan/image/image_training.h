@@ -45,15 +45,15 @@ TrainOptions paper_training(const PaperImageOptions& options, Index pixels, doub
 
 /// A noisy code.
 struct CodeImageOptions {
-  std::vector<Index> encoder{500};         ///< ReLU.
-  std::vector<Index> decoder{500};         ///< ReLU.
-  Index code = 48;                         ///< Numbers in the code. At least 1.
+  std::vector<Index> encoder{400};         ///< ReLU.
+  std::vector<Index> decoder{400};         ///< ReLU.
+  Index code = 32;                         ///< Numbers in the code. At least 1.
   double radius = 8;                       ///< R: each lies within +-R before unit noise is added. Above 0.
-  std::vector<Index> adversary{256, 256};  ///< ReLU, on the code.
-  int start_epochs = 12;                   ///< Of the autoencoder. At least 1.
+  std::vector<Index> adversary{256, 256};  ///< ReLU with a direct linear path, on the code.
+  int start_epochs = 10;                   ///< Of the autoencoder. At least 1.
   double start_rate = 0.002;
-  int epochs = 20;
-  Index batch = 200;
+  int epochs = 16;
+  Index batch = 100;
   int adversary_steps = 5;
   double rate = 0.001;
   [[nodiscard]] Problems check() const;
@@ -61,13 +61,10 @@ struct CodeImageOptions {
 
 /// The autoencoder that every point starts from.
 TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, std::uint64_t seed);
-/// Its parameters before training. The last layer of the encoder starts wide: a code that does not stand out
-/// from its noise teaches the decoder nothing and learns next to nothing itself.
-Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels, std::uint64_t seed);
 /// One training that holds the distortion at `budget`.
 TrainOptions code_training(const CodeImageOptions& options, Index pixels, double budget, std::uint64_t seed);
 /// Where the multiplier of that training starts, nats per unit of distortion.
-inline constexpr double kCodeMultiplier = 20;
+inline constexpr double kCodeMultiplier = 15;
 
 /// A model of one trained component.
 ImageModel trained_model(const ImageSet& like, const Mechanism<float>& mechanism, const std::string& label);

@@ -89,23 +89,20 @@ class Run {
     return random_.fork("point", static_cast<std::uint64_t>(i + 1)).next();
   }
 
-  // Each point starts where the one before it, which had less to hide, ended; while it trains, the one before
-  // is attacked.
+  // The mechanism of each point starts where that of the one before, which had less to hide, ended; its
+  // adversary starts afresh, so that what it believes is not what an earlier mechanism taught it to. While a
+  // point trains, the one before it is attacked.
   void run_chain(int threads) {
     auto before = train_start();
     std::future<void> attack;
     for (Index i = 0; before && i < static_cast<Index>(done_.size()); ++i) {
       TrainStart<float> start;
       start.mechanism = before->trained.mechanism->parameters();
-      if (i > 0) start.adversary = before->trained.adversary->parameters();
       start.multiplier = i > 0 ? before->trained.summary.epochs.back().multiplier : kCodeMultiplier;
       auto point = train_point(i, std::move(start));
       if (attack.valid()) attack.get();
       if (!point) break;
-      before = TrainedPoint{
-          {point->trained.mechanism->clone(1), std::make_unique<Posterior<float>>(*point->trained.adversary),
-           point->trained.summary},
-          point->seconds};
+      before = TrainedPoint{{point->trained.mechanism->clone(1), nullptr, point->trained.summary}};
       const auto shared = std::make_shared<TrainedPoint>(std::move(*point));
       const auto work = [this, i, shared] { finish(i, std::move(*shared)); };
       if (threads > 1) {
@@ -118,9 +115,7 @@ class Run {
   }
 
   std::optional<TrainedPoint> train_start() {
-    TrainStart<float> start;
-    start.mechanism = code_start_parameters(options_.code, pixels_, seed_of(-1));
-    return play(-1, code_start_training(options_.code, pixels_, seed_of(-1)), std::move(start));
+    return play(-1, code_start_training(options_.code, pixels_, seed_of(-1)), {});
   }
 
   std::optional<TrainedPoint> train_point(Index i, TrainStart<float> start) {

@@ -67,7 +67,9 @@ TEST_F(AttackOnDigits, SeesTheCodeOfANoisyCodeToo) {
   const TrainOptions training = code_training(options, 64, 0.2, 1);
   const Records<float> records = image_records(learn_);
   const auto mechanism = make_mechanism(training.game.mechanism, records.observed);
-  mechanism->parameters() = code_start_parameters(options, 64, 1);
+  SeededRandom random(1);
+  mechanism->initialise(random);
+  mechanism->parameters() *= 3;  // a code that stands out from its noise
   const ImageModel model = trained_model(learn_, *mechanism, "point 1");
   const ImageAttack attack = attack_images(model, learn_, held_out_, small_attack());
   ASSERT_TRUE(attack.code.has_value());

@@ -1,0 +1,174 @@
+#include "ppan/paper/mnist.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "support/drawn_digits.h"
+
+namespace ppan {
+namespace {
+
+using testing::drawn_digits;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A training that takes a second or two and still learns what it is about.
+MnistOptions small_run(Preset preset) {
+  MnistOptions options{.preset = preset, .epochs = 12, .threads = 1};
+  options.paper.hidden = {40};
+  options.paper.noise_inputs = 4;
+  options.paper.adversary = {40};
+  options.paper.discriminator = {20};
+  options.paper.batch = 50;
+  options.paper.rate = 0.003;
+  options.code = {.encoder = {48}, .decoder = {48}, .code = 8, .radius = 6, .adversary = {32}};
+  options.code.start_epochs = 20;
+  options.code.start_rate = 0.005;
+  options.code.batch = 50;
+  options.code.adversary_steps = 3;
+  options.code.rate = 0.003;
+  options.attack.networks = {{{64}}};
+  options.attack.tree_images = 0;
+  options.attack.epochs = 6;
+  options.attack.batch = 50;
+  options.attack.rate = 0.004;
+  options.bound_pictures = 400;
+  return options;
+}
+
+ImageSplit small_data() {
+  return {.train = drawn_digits(1500, 8, 4, 21), .test = drawn_digits(500, 8, 4, 22)};
+}
+
+TEST(MnistPlan, WeightsOfThePaperFallFromItsFirstToItsLast) {
+  const auto plain = mnist_targets({.preset = Preset::kPaper});
+  ASSERT_EQ(plain.size(), 6U);
+  EXPECT_EQ(plain.front(), 35);
+  EXPECT_EQ(plain.back(), 8);
+  const auto judged = mnist_targets({.preset = Preset::kPaper, .gamma = 2, .points = 3});
+  EXPECT_THAT(judged, ElementsAre(15, 5.48, 2));
+  EXPECT_THAT(mnist_targets({.targets = {0.2, 0.1}}), ElementsAre(0.2, 0.1));
+  EXPECT_EQ(mnist_targets({.points = 5}).size(), 5U);
+}
+
+TEST(MnistPlan, FingerprintChangesWithWhatDecidesTheTrainingAndNothingElse) {
+  const ImageSplit data = small_data();
+  const MnistOptions base = small_run(Preset::kBest);
+  const std::string text = mnist_fingerprint(base, data);
+  EXPECT_EQ(text, mnist_fingerprint(base, data));
+  MnistOptions attacked = base;
+  attacked.attack.epochs = 9;
+  attacked.threads = 2;
+  EXPECT_EQ(text, mnist_fingerprint(attacked, data));
+  MnistOptions other = base;
+  other.code.code = 9;
+  EXPECT_NE(text, mnist_fingerprint(other, data));
+  other = base;
+  other.seed = 2;
+  EXPECT_NE(text, mnist_fingerprint(other, data));
+  ImageSplit changed = data;
+  changed.train.pixels(3, 5) += 0.125F;
+  EXPECT_NE(text, mnist_fingerprint(base, changed));
+}
+
+TEST(MnistPlan, NamesEveryProblem) {
+  const MnistOptions bad{.gamma = 2, .targets = {0.1, -1}, .points = 3, .epochs = 0, .train = -1};
+  EXPECT_EQ(bad.check().size(), 5U);
+  EXPECT_THROW(run_mnist(small_data(), bad), Error);
+}
+
+TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
+  const ImageSplit data = small_data();
+  MnistOptions options = small_run(Preset::kBest);
+  // A third and two thirds of the way from unchanged to the mean picture.
+  const Matrix<float>& y = data.test.pixels;
+  const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
+  const double unchanged = pixel_cross_entropy(y, y).mean();
+  const double range = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean() - unchanged;
+  options.targets = {unchanged + range / 3, unchanged + 2 * range / 3};
+  const MnistResult result = run_mnist(data, options);
+  ASSERT_EQ(result.points.size(), 2U);
+  EXPECT_NEAR(result.entropy, std::log(4.0), 0.01);
+  EXPECT_LT(result.unchanged_distortion, result.constant_distortion);
+  EXPECT_DOUBLE_EQ(result.time_sharing(result.constant_distortion), 0);
+  EXPECT_DOUBLE_EQ(result.time_sharing(result.unchanged_distortion), result.entropy);
+  for (const MnistPoint& p : result.points) {
+    EXPECT_NEAR(p.measure.distortion, p.target, 0.03);
+    EXPECT_FALSE(p.measure.upper.empty());
+    EXPECT_TRUE(p.measure.attack.code.has_value());
+    // A finding cannot be above a bound from above, but by the noise of 350 and 500 pictures.
+    EXPECT_LT(p.measure.attack.strongest().leakage.nats, p.measure.upper.front().nats + 0.1);
+  }
+  EXPECT_LT(result.points[1].measure.attack.strongest().leakage.nats,
+            result.points[0].measure.attack.strongest().leakage.nats);
+  // Far below the coin toss between the picture and the mean, and believed to be so. Seen: 0.54 and 0.10 nats
+  // where time-sharing leaks 0.92 and 0.46.
+  for (const MnistPoint& p : result.points) {
+    const double found = p.measure.attack.strongest().leakage.nats;
+    EXPECT_LT(found, 0.8 * result.time_sharing(p.measure.distortion));
+    EXPECT_LT(found, p.belief + 0.1);
+  }
+  EXPECT_EQ(result.servable().size(), 4U);
+}
+
+TEST(MnistRun, PapersMechanismRunsWithADiscriminatorAndDoesNotDependOnThreads) {
+  const ImageSplit data = small_data();
+  MnistOptions options = small_run(Preset::kPaper);
+  options.epochs = 3;
+  options.gamma = 2;
+  options.targets = {15, 3};
+  const MnistResult one = run_mnist(data, options);
+  options.threads = 2;
+  const MnistResult two = run_mnist(data, options);
+  ASSERT_EQ(one.points.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(one.points[i].measure.distortion, two.points[i].measure.distortion);
+    EXPECT_EQ(one.points[i].measure.attack.strongest().leakage.nats,
+              two.points[i].measure.attack.strongest().leakage.nats);
+    EXPECT_TRUE(one.points[i].measure.upper.empty());
+  }
+  EXPECT_LT(one.points[0].measure.distortion, one.points[1].measure.distortion);
+}
+
+TEST(MnistRun, GoesOnFromItsStoreAfterAStop) {
+  const ImageSplit data = small_data();
+  MnistOptions options = small_run(Preset::kBest);
+  options.epochs = 4;
+  options.code.start_epochs = 4;
+  options.targets = {0.42, 0.5};
+  const MnistResult whole = run_mnist(data, options);
+
+  std::map<Index, TrainState<float>> states;
+  std::map<Index, MnistMeasure> measures;
+  MnistHooks hooks;
+  hooks.store.save_state = [&](Index i, const TrainState<float>& state) { states[i] = state; };
+  hooks.store.load_state = [&](Index i) -> std::optional<TrainState<float>> {
+    return states.contains(i) ? std::optional(states[i]) : std::nullopt;
+  };
+  hooks.store.save_measure = [&](Index i, const MnistMeasure& m) { measures[i] = m; };
+  hooks.store.load_measure = [&](Index i) -> std::optional<MnistMeasure> {
+    return measures.contains(i) ? std::optional(measures[i]) : std::nullopt;
+  };
+  int epochs = 0;
+  hooks.epoch = [&](Index, const EpochReport&, double) { ++epochs; };
+  hooks.interrupted = [&] { return epochs >= 6; };  // in the second epoch of the first point
+  const MnistResult part = run_mnist(data, options, hooks);
+  EXPECT_TRUE(part.interrupted);
+  EXPECT_TRUE(part.points.empty());
+  hooks.interrupted = nullptr;
+  epochs = 0;
+  const MnistResult rest = run_mnist(data, options, hooks);
+  EXPECT_EQ(epochs, 6);  // what was done is not done again
+  ASSERT_EQ(rest.points.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(rest.points[i].model.components[0].parameters, whole.points[i].model.components[0].parameters);
+    EXPECT_EQ(rest.points[i].measure.attack.strongest().leakage.nats,
+              whole.points[i].measure.attack.strongest().leakage.nats);
+  }
+}
+
+}  // namespace
+}  // namespace ppan
