@@ -9,7 +9,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 
 class Refused(Exception):
@@ -29,21 +28,34 @@ class Run:
         return json.loads(self.out)
 
 
+# A process begins with the peak memory of the one that started it, which here has PyTorch and tables in it. So a small one
+# starts and measures the command.
+LAUNCHER = """
+import json, os, sys, time
+start = time.perf_counter()
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+seconds = time.perf_counter() - start
+with os.fdopen(int(sys.argv[1]), "w") as out:
+    json.dump([seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status)], out)
+"""
+
+
 def run(command, environment=None):
     """Runs a command to its end; raises Refused with what it said if it fails."""
     command = [str(word) for word in command]
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                   env={**os.environ, **(environment or {})})
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        for file in (out, err):
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, tempfile.TemporaryFile("w+") as measured:
+        launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(measured.fileno()), *command]
+        started = subprocess.run(launcher, stdin=subprocess.DEVNULL, stdout=out, stderr=err, check=False,
+                                 pass_fds=[measured.fileno()], env={**os.environ, **(environment or {})})
+        for file in (out, err, measured):
             file.seek(0)
-        if process.returncode != 0:
-            raise Refused(f"'{' '.join(command)}' ended with status {process.returncode}: {err.read().strip()[-2000:]}")
-        return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out.read())
+        if started.returncode != 0:
+            raise Refused(f"'{' '.join(command)}' could not be started: {err.read().strip()[-2000:]}")
+        seconds, processor_seconds, megabytes, status = json.load(measured)
+        if status != 0:
+            raise Refused(f"'{' '.join(command)}' ended with status {status}: {err.read().strip()[-2000:]}")
+        return Run(seconds, processor_seconds, megabytes, out.read())
 
 
 def interleaved(repeats, jobs):

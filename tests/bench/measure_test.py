@@ -75,6 +75,11 @@ class Fairness(unittest.TestCase):
 
 
 class Processes(unittest.TestCase):
+    def test_memory_of_the_measuring_process_is_not_counted(self):
+        held = bytearray(200_000_000)
+        held[::4096] = bytes([1]) * len(held[::4096])  # touched, so that it is resident
+        self.assertLess(measure.run(["true"]).peak_megabytes, 100)
+
     def test_time_memory_and_output_are_taken(self):
         run = measure.run([sys.executable, "-c", "x = bytearray(50_000_000); print('{\"a\": 1}')"])
         self.assertEqual(run.json(), {"a": 1})
