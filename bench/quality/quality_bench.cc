@@ -138,14 +138,14 @@ int main(int count, char** arguments) {
         ok = ok && e.mean() <= other;
         verdict = fmt::format(" (conventional {:.4f})", other);
       }
-      // What a dual budget promises: the distortion asked for, on the training data, wherever it binds.
-      if (const double miss = worst_budget_miss(runs[key], bar.series); miss > 0) {
-        ok = false;
-        verdict += fmt::format(" (a budget missed by {:.4f} more than is allowed)", miss);
-      }
       // Far below the optimum is as suspicious as far above: the estimate would be fooled.
       ok = ok && e.mean() >= -0.005;
       missed = missed || !ok;
+      // What a dual budget promises: the distortion asked for, on the training data, wherever it binds.
+      if (const double miss = worst_budget_miss(runs[key], bar.series); miss > 0) {
+        missed = true;
+        verdict += fmt::format("; a budget MISSED by {:.4f} more than is allowed", miss);
+      }
       fmt::print("| {} | {} | {} | {} | {} | {:+.4f} | {} | {:+.4f} | {} | {}{} |\n", bar.experiment, family,
                  bar.series, bar.ksg ? "KSG" : "score", seed, e.mean(), bar.mean, e.most, bar.most,
                  ok ? "met" : "MISSED", verdict);

@@ -9,7 +9,7 @@
 // Noisy code: an encoder, a bounded code with unit noise added, a decoder; the adversary sees the code, makes
 // several steps for each of the mechanism's, and the distortion is held at a budget. It starts from an
 // autoencoder trained for usefulness alone: started with the privacy term it falls to the mean picture, from
-// which no gradient leads away. docs/decisions/0005-images.md has the measurements.
+// which no gradient leads away. docs/decisions/0007-images.md has the measurements.
 
 #include <cstdint>
 #include <vector>

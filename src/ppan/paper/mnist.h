@@ -3,7 +3,7 @@
 // The paper's experiment on pictures: a sweep of operating points, each trained, attacked by fresh attackers
 // on pictures it has not seen, and shown beside time-sharing. The preset `paper` is the paper's mechanism at
 // the paper's settings; `best` is a noisy code, in which fresh attackers find far less
-// (docs/decisions/0005-images.md).
+// (docs/decisions/0007-images.md).
 
 #include <cstdint>
 #include <functional>
