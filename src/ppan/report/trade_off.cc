@@ -108,8 +108,11 @@ SeriesRole series_role(const std::string& series, const CurveTable& table) {
                                                            : SeriesRole::kConventional2;
   }
   if (starts_with(series, "reference/")) {
-    constexpr std::array kReferences{SeriesRole::kReference, SeriesRole::kReference2, SeriesRole::kReference3,
-                                     SeriesRole::kConventional};
+    // The last two are those of further learned series, which runs with so many references do not have.
+    constexpr std::array kReferences{SeriesRole::kReference,     SeriesRole::kReference2,
+                                     SeriesRole::kReference3,    SeriesRole::kConventional,
+                                     SeriesRole::kConventional2, SeriesRole::kLearned2,
+                                     SeriesRole::kLearned3};
     return kReferences[static_cast<std::size_t>(rank_among(series, table, "reference/")) %
                        kReferences.size()];
   }
