@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -123,21 +125,31 @@ Loaded load_table(const JobFile& job, const Source& source) {
 // metrics.jsonl, written as training goes on, so that a run that is cut off has its past.
 class Metrics {
  public:
-  explicit Metrics(const std::filesystem::path& path) : file_(path, std::ios::binary) {
-    if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write {}", path.string()));
+  explicit Metrics(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
+    check();
   }
   void add(const MetricsLine& line) {
     const std::scoped_lock lock(mutex_);
+    if (!file_) return;
     file_ << to_json_line(line);
+    if (!file_) error_ = errno;  // told at the end: points that are trained are not thrown away for it
   }
   void close() {
     file_.close();
-    if (!file_) throw Error(ErrorCode::kIo, "cannot write metrics.jsonl");
+    check();
   }
 
  private:
+  void check() {
+    if (file_ && error_ == 0) return;
+    throw Error(ErrorCode::kIo, fmt::format("cannot write {}: {}", path_.string(),
+                                            std::strerror(error_ != 0 ? error_ : errno)));
+  }
+
+  std::filesystem::path path_;
   std::mutex mutex_;
   std::ofstream file_;
+  int error_ = 0;
 };
 
 // Where many levels were grouped into one, less is told and less is hidden than the column's name promises.
