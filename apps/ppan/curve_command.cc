@@ -265,8 +265,10 @@ int run_curve(const CurveOptions& options) {
 
   const CurveTable curve = curve_of(result);
   const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-  write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
-               fmt::format("report: {}\n", (directory / "report.html").string()));
+  write_stdout(
+      plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
+      "The models are UNAUDITED until 'ppan audit --save' has attacked them with the whole suite.\n" +
+      fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {
     fmt::print(stderr, "ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.planned,
                directory.string());

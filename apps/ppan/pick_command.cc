@@ -138,8 +138,9 @@ int run_pick(const PickOptions& options) {
     }
     if (options.budget) model.origin.budget = options.budget;
     save_model(options.output, model);
-    write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}\n", options.output, model.origin.label,
-                             choice.point.distortion, leakage_text(model.origin.leakage, options.unit)));
+    write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}{}\n", options.output, model.origin.label,
+                             choice.point.distortion, leakage_text(model.origin.leakage, options.unit),
+                             model.audit ? "" : "; UNAUDITED"));
   };
   std::visit(save, load_any_model(run / candidates.files[choice.first]));
   return 0;

@@ -83,6 +83,7 @@ class Curve(RunTest):
 
     def test_the_terminal_gets_a_plot_a_table_and_the_place(self):
         self.assertIn("report: " + self.path("run", "report.html"), self.curve.stdout)
+        self.assertIn("UNAUDITED", self.curve.stdout)
         self.assertIn("ppan/table", self.curve.stdout)
         self.assertIn("dropped, because no role names them: town, note", self.curve.stderr)
 
