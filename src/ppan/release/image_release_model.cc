@@ -286,20 +286,9 @@ std::string describe(const ImageReleaseModel& model, InformationUnit unit) {
   if (origin.distortion)
     line("distortion",
          fmt::format("{:.4g} nats per pixel on held-out pictures (cross-entropy)", *origin.distortion));
-  if (origin.leakage) {
-    line("leakage", estimate_text(*origin.leakage, unit));
-    line("", "  " + origin.leakage->method);
-  }
-  if (origin.epochs > 0) {
-    line("training", fmt::format("{} epochs, {} steps, {} pictures, seed {}; {}", origin.epochs,
-                                 origin.iterations, origin.training_rows, origin.seed, origin.stop));
-  }
-  line("program", origin.program);
-  line("data", origin.data_sha256.empty() ? "" : "sha256 " + origin.data_sha256);
+  for (const auto& [name, text] : origin_lines(origin, "pictures", unit)) line(name, text);
   if (model.audit) {
-    line("audit", fmt::format("{} pictures{}", model.audit->rows, model.audit->quick ? ", quick" : ""));
-    for (const AuditFinding& finding : model.audit->attributes)
-      line("", fmt::format("  {:<24} {}", finding.name, estimate_text(finding.leakage, unit)));
+    for (const auto& [name, text] : audit_lines(*model.audit, "pictures", unit)) line(name, text);
   }
   line("checksum", model.checksum.empty() ? "" : "sha256 " + model.checksum);
   return out;

@@ -202,6 +202,32 @@ ModelOrigin mix_origins(const ModelOrigin& first, const ModelOrigin& second, dou
   return out;
 }
 
+std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin& origin, std::string_view of,
+                                                              InformationUnit unit) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (origin.leakage) {
+    lines.emplace_back("leakage", estimate_text(*origin.leakage, unit));
+    lines.emplace_back("", "  " + origin.leakage->method);
+  }
+  if (origin.epochs > 0) {
+    lines.emplace_back(
+        "training", fmt::format("{} epochs, {} steps, {} {}, seed {}; {}", origin.epochs, origin.iterations,
+                                origin.training_rows, of, origin.seed, origin.stop));
+  }
+  lines.emplace_back("program", origin.program);
+  lines.emplace_back("data", origin.data_sha256.empty() ? "" : "sha256 " + origin.data_sha256);
+  return lines;
+}
+
+std::vector<std::pair<std::string, std::string>> audit_lines(const ModelAudit& audit, std::string_view of,
+                                                             InformationUnit unit) {
+  std::vector<std::pair<std::string, std::string>> lines{
+      {"audit", fmt::format("{} {}{}", audit.rows, of, audit.quick ? ", quick" : "")}};
+  for (const AuditFinding& finding : audit.attributes)
+    lines.emplace_back("", fmt::format("  {:<24} {}", finding.name, estimate_text(finding.leakage, unit)));
+  return lines;
+}
+
 std::string estimate_text(const Estimate& estimate, InformationUnit unit) {
   std::string out = fmt::format("{:.4f} {}", from_nats(estimate.nats, unit), to_string(unit));
   if (estimate.interval95) {

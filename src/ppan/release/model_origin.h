@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,14 @@ ModelAudit audit_from_json(const nlohmann::json& json);
 /// Of a model that releases by `second` with probability `second_weight`, otherwise by `first`: distortion is
 /// the mean of theirs, leakage at most that.
 ModelOrigin mix_origins(const ModelOrigin& first, const ModelOrigin& second, double second_weight);
+
+/// What is told of every model's leakage and making, a line each, as name and text: `of` is what it was made
+/// from, "rows" or "pictures".
+std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin& origin, std::string_view of,
+                                                              InformationUnit unit);
+/// The same of its audit.
+std::vector<std::pair<std::string, std::string>> audit_lines(const ModelAudit& audit, std::string_view of,
+                                                             InformationUnit unit);
 
 /// "0.1234 nats (95 % interval 0.1200 to 0.1300), lower bound".
 std::string estimate_text(const Estimate& estimate, InformationUnit unit);

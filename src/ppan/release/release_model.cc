@@ -227,20 +227,9 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
                              ? fmt::format(", off by {:.3g} standard deviations (rms)", change.rms_error)
                              : ""));
   }
-  if (origin.leakage) {
-    line("leakage", estimate_text(*origin.leakage, unit));
-    line("", "  " + origin.leakage->method);
-  }
-  if (origin.epochs > 0) {
-    line("training", fmt::format("{} epochs, {} steps, {} rows, seed {}; {}", origin.epochs,
-                                 origin.iterations, origin.training_rows, origin.seed, origin.stop));
-  }
-  line("program", origin.program);
-  line("data", origin.data_sha256.empty() ? "" : "sha256 " + origin.data_sha256);
+  for (const auto& [name, text] : origin_lines(origin, "rows", unit)) line(name, text);
   if (model.audit) {
-    line("audit", fmt::format("{} rows{}", model.audit->rows, model.audit->quick ? ", quick" : ""));
-    for (const AuditFinding& finding : model.audit->attributes)
-      line("", fmt::format("  {:<24} {}", finding.name, estimate_text(finding.leakage, unit)));
+    for (const auto& [name, text] : audit_lines(*model.audit, "rows", unit)) line(name, text);
   } else {
     line("audit", "UNAUDITED: 'ppan audit' attacks it with the whole suite");
   }
