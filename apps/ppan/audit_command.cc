@@ -19,9 +19,11 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
+#include "ppan/image_audit.h"
 #include "ppan/model_audit.h"
 #include "ppan/output.h"
 #include "ppan/read/csv.h"
+#include "ppan/release/image_release_model.h"
 #include "ppan/release/release_model.h"
 
 namespace ppan::cli {
@@ -30,6 +32,7 @@ namespace {
 struct AuditCommand {
   std::string model;
   std::string data;
+  std::string labels;  // of pictures
   bool save = false;
   std::string original;
   std::string released;
@@ -138,14 +141,31 @@ void check_sources(const AuditCommand& command) {
     throw Error(ErrorCode::kUsage, "a model is audited on rows of its own input",
                 "ppan audit MODEL --data TABLE");
   }
-  if (command.model.empty() && (!command.data.empty() || command.save)) {
-    throw Error(ErrorCode::kUsage, "--data and --save go with a model", "ppan audit MODEL --data TABLE");
+  if (command.model.empty() && (!command.data.empty() || !command.labels.empty() || command.save)) {
+    throw Error(ErrorCode::kUsage, "--data, --labels and --save go with a model",
+                "ppan audit MODEL --data TABLE");
   }
   if (command.model.empty() &&
       (command.original.empty() || command.released.empty() || command.sensitive.empty())) {
     throw Error(ErrorCode::kUsage, "give --original, --released and --sensitive, or a model and --data",
                 "'ppan audit --help' shows examples");
   }
+}
+
+// Pictures have one sensitive label and no columns.
+void refuse_for_pictures(const AuditCommand& command) {
+  const auto refuse = [](bool given, const char* option) {
+    if (given)
+      throw Error(ErrorCode::kUsage, fmt::format("{} is for tables, but this is a model of pictures", option),
+                  "leave it out");
+  };
+  refuse(!command.sensitive.empty(), "--sensitive");
+  refuse(!command.side.empty(), "--side");
+  refuse(!command.groups.empty(), "--group");
+  refuse(!command.together.empty(), "--together");
+  refuse(command.scan, "--scan");
+  refuse(command.ignore_order, "--ignore-order");
+  refuse(!command.out.empty(), "--out");
 }
 
 // A directory that cannot be used is known before the work, and one for an audit that failed is not left.
@@ -176,7 +196,23 @@ int run_audit(const AuditCommand& command) {
   std::optional<ReleaseModel> model;
   std::optional<ModelAuditData> data;
   if (!command.model.empty()) {
-    model = load_model(command.model);
+    AnyModel any = load_any_model(command.model);
+    if (std::holds_alternative<ImageReleaseModel>(any)) {
+      refuse_for_pictures(command);
+      return run_image_audit({.model = command.model,
+                              .data = command.data,
+                              .labels = command.labels,
+                              .quick = command.quick,
+                              .save = command.save,
+                              .limit = options.limit,
+                              .unit = command.unit,
+                              .json = command.json,
+                              .seed = command.seed});
+    }
+    if (!command.labels.empty())
+      throw Error(ErrorCode::kUsage, "--labels is for pictures, but this is a model of a table",
+                  "leave it out");
+    model = std::get<ReleaseModel>(std::move(any));
     data.emplace(*model, command.data, command.seed);
   }
   AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
@@ -232,6 +268,7 @@ void add_audit_command(CommandLine& line) {
       "exceeded, or that more rows are needed to tell.\n"
       "Examples:\n"
       "  ppan audit model.ppan --data holdout.csv --save\n"
+      "  ppan audit model.ppan --data t10k-images-idx3-ubyte --save\n"
       "  ppan audit --original holdout.csv --released released.csv --sensitive marital\n"
       "  ppan audit --original holdout.csv --released released.csv --sensitive marital --limit 0.05 --unit "
       "bits\n"
@@ -244,7 +281,11 @@ void add_audit_command(CommandLine& line) {
       ->default_str("");
   command
       ->add_option("--data", options->data,
-                   "Table (CSV) the model was not trained on, sensitive columns and all")
+                   "Table (CSV) the model was not trained on, sensitive columns and all; or pictures, a "
+                   "directory of PNG files or an IDX file")
+      ->type_name("FILE")
+      ->default_str("");
+  command->add_option("--labels", options->labels, "Labels of the pictures; default: those beside them")
       ->type_name("FILE")
       ->default_str("");
   command->add_flag("--save", options->save,

@@ -14,6 +14,7 @@
 #include "ppan/core/random.h"
 #include "ppan/curve_files.h"
 #include "ppan/image/image_training.h"
+#include "ppan/image_files.h"
 #include "ppan/interrupt.h"
 #include "ppan/mnist_figures.h"
 #include "ppan/output.h"
@@ -37,7 +38,6 @@ constexpr int kUsualPoints = 8;
 // Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
 constexpr double kUsualSteps = 6000;
 constexpr double kUsualStartSteps = 3600;
-constexpr double kUsualAttackSteps = 1200;
 // Of the way from the pictures themselves to their mean.
 constexpr double kFirstBudget = 0.2;
 constexpr double kLastBudget = 0.9;
@@ -54,16 +54,6 @@ ImageSet take_pictures(const ImageSet& set, const std::vector<std::int32_t>& whi
 int passes(double steps, Index pictures, Index batch, int least, int most) {
   const double per_pass = std::max(1.0, static_cast<double>(pictures) / static_cast<double>(batch));
   return std::clamp(static_cast<int>(std::ceil(steps / per_pass)), least, most);
-}
-
-std::string fingerprint_of(const ImageSet& set) {
-  std::string bytes = fmt::format("{} x {}\n", set.height, set.width);
-  for (Index i = 0; i < set.size(); ++i) {
-    for (Index j = 0; j < set.pixels.cols(); ++j)
-      bytes.push_back(static_cast<char>(pixel_byte(set.pixels(i, j))));
-    bytes += set.class_names[static_cast<std::size_t>(set.labels[static_cast<std::size_t>(i)])] + "\n";
-  }
-  return sha256(bytes);
 }
 
 /// What a run knows beside its result.
@@ -432,18 +422,7 @@ MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
   }
   out.epochs = code.epochs;
 
-  ImageAttackOptions& attack = out.attack;
-  attack.batch = std::min(attack.batch, pictures);
-  attack.tree_images = std::min(attack.tree_images, pictures);
-  attack.components = std::min(attack.components, data.train.height * data.train.width);
-  double steps = kUsualAttackSteps;
-  if (job.audit.quick) {
-    attack.networks = {{{128}}};
-    attack.convolution = false;
-    attack.tree_images = 0;
-    steps /= 2;
-  }
-  attack.epochs = passes(steps, pictures, attack.batch, attack.epochs, 400);
+  out.attack = attack_for(pictures, data.train.height * data.train.width, job.audit.quick);
   constexpr Index kLeastForBound = 100;
   if (data.test.size() < kLeastForBound) out.bound_pictures = 0;
 
@@ -468,7 +447,7 @@ int run_image_curve(const ImageCurveRun& run) {
   const ImageSplit data = split_pictures(all, run.job);
   const MnistOptions options = image_options(run.job, data);
   require_none(options.check(), "this job cannot be run");
-  Known known{.run = &run, .data = &data, .sha256 = fingerprint_of(all), .pictures = all.size()};
+  Known known{.run = &run, .data = &data, .sha256 = pictures_sha256(all), .pictures = all.size()};
 
   const fs::path directory = run.out;
   make_output_directory(directory, run.force);

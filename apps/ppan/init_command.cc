@@ -6,6 +6,7 @@
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/image_files.h"
 #include "ppan/output.h"
 #include "ppan/read/job.h"
 
@@ -14,12 +15,13 @@ namespace {
 
 struct InitOptions {
   std::string data;
+  std::string labels;  // of pictures
   std::string output;
   bool force = false;
   DraftRoles roles;
 };
 
-// What a job file in the directory of `output` calls the table: a relative name, so that both can be moved
+// What a job file in the directory of `output` calls the data: a relative name, so that both can be moved
 // together, unless the user gave an absolute one.
 std::string source_for(const std::filesystem::path& data, const std::filesystem::path& output) {
   if (data.is_absolute()) return data.string();
@@ -29,16 +31,36 @@ std::string source_for(const std::filesystem::path& data, const std::filesystem:
   return error || relative.empty() ? std::filesystem::absolute(data).string() : relative.string();
 }
 
+std::string draft(const InitOptions& options, bool into_file) {
+  const auto called = [&](const std::filesystem::path& data) {
+    return into_file ? source_for(data, options.output) : data.string();
+  };
+  if (!names_pictures(options.data)) {
+    if (!options.labels.empty())
+      throw Error(ErrorCode::kUsage, "--labels goes with pictures, but " + options.data + " is a table",
+                  "name a directory of PNG files or a file that ends in idx3-ubyte");
+    return draft_job(options.data, options.roles, called(options.data));
+  }
+  const DraftRoles& roles = options.roles;
+  for (const auto* columns :
+       {&roles.sensitive, &roles.useful, &roles.observed, &roles.keep, &roles.side, &roles.group}) {
+    if (columns->empty()) continue;
+    throw Error(ErrorCode::kUsage, "roles are for the columns of a table; of pictures the label is hidden",
+                "leave --sensitive and the like out");
+  }
+  const PictureFiles files = find_picture_files(options.data, options.labels);
+  return draft_image_job(files, called(files.images), called(files.labels));
+}
+
 int run_init(const InitOptions& options) {
   if (options.output.empty() || options.output == "-") {
-    write_stdout(draft_job(options.data, options.roles));
+    write_stdout(draft(options, false));
     return 0;
   }
   if (!options.force && std::filesystem::exists(options.output)) {
     throw Error(ErrorCode::kUsage, options.output + " exists", "give another -o, or --force to replace it");
   }
-  write_file(options.output,
-             draft_job(options.data, options.roles, source_for(options.data, options.output)));
+  write_file(options.output, draft(options, true));
   return 0;
 }
 
@@ -46,23 +68,33 @@ int run_init(const InitOptions& options) {
 
 void add_init_command(CommandLine& line) {
   const auto options = std::make_shared<InitOptions>();
-  CLI::App* command = line.app.add_subcommand("init", "Draft a job file for a table");
+  CLI::App* command = line.app.add_subcommand("init", "Draft a job file for a table or for pictures");
   command->footer(
       "Guesses how the table is written and what its columns are, and marks with UNSURE what a person "
       "should\n"
       "look at. Without --sensitive, the roles are left to edit in the file.\n"
+      "Pictures are a directory of PNG files with a table of labels, or an IDX pair.\n"
       "Examples:\n"
       "  ppan init people.csv > job.toml\n"
       "  ppan init people.csv --sensitive illness --useful age,job,income -o job.toml\n"
-      "  ppan init visits.csv.gz --sensitive diagnosis --keep visit --group patient > job.toml");
-  command->add_option("table", options->data, "CSV or TSV file, also .gz")
+      "  ppan init visits.csv.gz --sensitive diagnosis --keep visit --group patient > job.toml\n"
+      "  ppan init scans --labels scans.csv -o job.toml\n"
+      "  ppan init train-images-idx3-ubyte.gz > job.toml");
+  command
+      ->add_option("data", options->data, "CSV or TSV file, also .gz; directory of PNG files; IDX pictures")
       ->required()
-      ->type_name("TABLE")
+      ->type_name("DATA")
       ->default_str("");
   command->add_option("-o,--output", options->output, "Write the job file here; default standard output")
       ->type_name("FILE")
       ->default_str("");
   command->add_flag("--force", options->force, "Replace an existing job file");
+  command
+      ->add_option("--labels", options->labels,
+                   "Labels of pictures: a table that names each PNG file, or an IDX file; default: the one "
+                   "beside them")
+      ->type_name("FILE")
+      ->default_str("");
   const auto add_role = [&](const char* name, std::vector<std::string>& columns, const char* help) {
     command->add_option(name, columns, help)->type_name("COLUMN,...")->delimiter(',')->default_str("");
   };

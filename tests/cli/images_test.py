@@ -249,10 +249,70 @@ class Images(CommandTest):
                                                       self.path("scans"), "--force"))
         self.assertEqual([name for name in os.listdir(self.directory.name) if ".tmp" in name], [])
 
-    def test_audits_of_tables_refuse_it(self):
+    def test_a_job_is_drafted_from_pictures(self):
+        text = self.succeed("init", self.path("a-idx3-ubyte"))
+        self.assertIn("# 400 pictures of 8 x 8 pixels (height x width), labels 0, 1.", text)
+        self.assertIn('labels = "' + self.path("a-idx1-ubyte.gz") + '"', text)  # found beside them
+        drafted = self.path("drafted.toml")
+        self.succeed("init", self.path("scans"), "--labels", self.path("labels.csv"), "-o", drafted)
+        text = self.get("drafted.toml").decode()
+        self.assertIn('file_column = "picture"\nlabel_column = "who"\n', text)
+        self.put("drafted.toml", text.replace("points = 8", "points = 1").replace("seed = 1", "epochs = 1\nbatch = 50") +
+                 "[mechanism]\nhidden = [8]\ncode_size = 2\n[audit]\nquick = true\n")
+        self.succeed("curve", drafted, "--out", self.path("drafted-run"), "--quiet")
+        # Of two columns that could be the label, one is taken and marked.
+        os.mkdir(self.path("two"))
+        self.put("two/a.png", png(bytes(64)))
+        self.put("two/b.png", png(bytes(64)))
+        self.put("two/labels.csv", "age,who,file\n3,x,a.png\n4,y,b.png\n")
+        self.assertIn('label_column = "age"  # UNSURE', self.succeed("init", self.path("two")))
+
+    def test_jobs_that_cannot_be_drafted(self):
+        self.assertIn("is a table", self.refuse(2, "init", self.path("labels.csv"), "--labels", "x"))
+        self.assertIn("roles are for the columns", self.refuse(2, "init", self.path("a-idx3-ubyte"), "--sensitive", "x"))
+        self.assertIn("are not beside it as new-idx1-ubyte", self.refuse(2, "init", self.path("new-idx3-ubyte")))
+        self.assertIn("there is no table of labels", self.refuse(2, "init", self.path("scans")))
+        self.put("words.csv", "a,b\n1,2\n")
+        self.assertIn("no column names PNG files",
+                      self.refuse(3, "init", self.path("scans"), "--labels", self.path("words.csv")))
+
+    def test_audit(self):
+        model = self.path("audited.ppan")
+        self.put("audited.ppan", self.get("run", "point-01.ppan"))
+        images, labels = pictures(300, seed=3)
+        self.put("held-idx3-ubyte", idx_images(images))
+        self.put("held-idx1-ubyte", idx_labels(labels))
+        held = self.path("held-idx3-ubyte")
+        self.assertIn("UNAUDITED", self.succeed("show", model))
+        text = self.succeed("audit", model, "--data", held, "--quick", "--save")
+        self.assertIn("attackers learned from 180, and were chosen and scored on 120", text)
+        shown = self.succeed("show", model)
+        self.assertIn("audit      300 pictures, quick", shown)
+        self.assertNotIn("UNAUDITED", shown)
+        told = json.loads(self.succeed("audit", model, "--data", held, "--quick", "--json", "-"))
+        again = json.loads(self.succeed("audit", model, "--data", held, "--quick", "--json", "-"))
+        self.assertEqual(told, again)
+        # A tight point tells of the label: fewer than 0.1 nats would take an attacker that learned nothing.
+        self.assertGreater(told["leakage"]["nats"], 0.1)
+        self.assertLessEqual(told["leakage"]["low"], told["upper"][0]["high"])
+        limited = ppan("audit", model, "--data", held, "--quick", "--limit", "0.01")
+        self.assertEqual(limited.returncode, 6)
+        self.assertIn("is not shown to be kept", limited.stderr)
+        nothing = json.loads(self.succeed("audit", self.path("run", "constant.ppan"), "--data", held, "--quick",
+                                          "--json", "-"))
+        self.assertLess(nothing["leakage"]["nats"], 0.05)  # one picture for everybody
+
+    def test_audits_that_cannot_be_made(self):
+        model = self.path("run", "point-01.ppan")
         self.put("t.csv", "a,b\n1,2\n")
-        message = self.refuse(3, "audit", self.path("run", "point-01.ppan"), "--data", self.path("t.csv"))
-        self.assertIn("is a model of pictures", message)
+        self.assertIn("is a model of pictures", self.refuse(3, "audit", model, "--data", self.path("t.csv")))
+        self.assertIn("are not beside it", self.refuse(2, "audit", model, "--data", self.path("new-idx3-ubyte")))
+        self.put("new-labels", idx_labels([0, 1] * 15))
+        self.assertIn("30 pictures are too few for an audit; 125 are needed",
+                      self.refuse(3, "audit", model, "--data", self.path("new-idx3-ubyte"), "--labels",
+                                  self.path("new-labels")))
+        self.assertIn("--side is for tables",
+                      self.refuse(2, "audit", model, "--data", self.path("a-idx3-ubyte"), "--side", "x"))
 
     def test_damaged_model(self):
         whole = self.get("run", "point-01.ppan")

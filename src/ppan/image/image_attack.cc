@@ -11,6 +11,7 @@
 #include <numeric>
 #include <span>
 
+#include "ppan/audit/density_bound.h"
 #include "ppan/audit/tree_attacker.h"
 #include "ppan/game/softmax.h"
 #include "ppan/image/conv_network.h"
@@ -23,6 +24,9 @@ constexpr double kFinalRate = 0.05;
 // The last epoch "still added" this much, in nats or as a share of what was found.
 constexpr double kRiseNats = 0.01;
 constexpr double kRiseShare = 0.05;
+// Mini-batches that attackers of usual length learn from, and most passes over few pictures.
+constexpr double kUsualSteps = 1200;
+constexpr int kMostEpochs = 400;
 
 // One release of some pictures, and, where there is one, the code it was made from.
 struct Released {
@@ -437,6 +441,23 @@ Problems ImageAttackOptions::check() const {
   return list.take();
 }
 
+ImageAttackOptions attack_for(Index pictures, Index pixels, bool quick) {
+  ImageAttackOptions attack;
+  attack.batch = std::clamp<Index>(attack.batch, 1, std::max<Index>(1, pictures));
+  attack.tree_images = std::min(attack.tree_images, pictures);
+  attack.components = std::min(attack.components, pixels);
+  double steps = kUsualSteps;
+  if (quick) {
+    attack.networks = {{{128}}};
+    attack.convolution = false;
+    attack.tree_images = 0;
+    steps /= 2;
+  }
+  const double per_epoch = std::max(1.0, static_cast<double>(pictures) / static_cast<double>(attack.batch));
+  attack.epochs = std::clamp(static_cast<int>(std::ceil(steps / per_epoch)), attack.epochs, kMostEpochs);
+  return attack;
+}
+
 ImageAttack attack_images(const ImageModel& model, const ImageSet& learn, const ImageSet& held_out,
                           const ImageAttackOptions& options) {
   require_none(options.check(), "the attack cannot be made:");
@@ -445,6 +466,29 @@ ImageAttack attack_images(const ImageModel& model, const ImageSet& learn, const 
     throw Error(ErrorCode::kBadInput, "the attack needs labelled pictures of the model's size");
   }
   return Attack(model, learn, held_out, options).run();
+}
+
+std::vector<Estimate> image_upper_bounds(const ImageModel& model, const ImageSet& set, Index most) {
+  constexpr Index kLeast = 100;  // fewer say nothing of the law of the codes
+  const ImageComponent& only = model.components.front();
+  const Index count = std::min(most, set.size());
+  if (count < kLeast || model.components.size() > 1 || only.kind != ComponentKind::kTrained ||
+      only.mechanism.kind != MechanismKind::kNoisyCode) {
+    return {};
+  }
+  MechanismOptions single = only.mechanism;
+  single.draws = 1;
+  Attribute<double> shown;
+  shown.value = set.pixels.topRows(count).cast<double>();
+  const auto mechanism = make_mechanism(single, shown);
+  mechanism->parameters() = only.parameters.cast<double>();
+  const Symbols x(set.labels.begin(), set.labels.begin() + count);
+  DensityBoundOptions options;
+  options.records = count;
+  std::vector<Estimate> bounds = mechanism_upper_bounds(*mechanism, shown, x, set.classes, true, options);
+  std::stable_sort(bounds.begin(), bounds.end(),
+                   [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
+  return bounds;
 }
 
 }  // namespace ppan

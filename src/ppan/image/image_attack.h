@@ -67,9 +67,17 @@ struct ImageAttack {
   [[nodiscard]] const ImageAttackerScore& strongest() const { return attackers.front(); }
 };
 
+/// The attack on a mechanism for which so many pictures are at hand to learn from: fewer are gone through
+/// more often, so that attackers make as many steps. `quick`: one small network.
+ImageAttackOptions attack_for(Index pictures, Index pixels, bool quick);
+
 /// `learn` are the pictures that attackers learn from, `held_out` those they are chosen and reported on. Both
 /// have labels and the model's size. Throws Error(kUsage) for bad options.
 ImageAttack attack_images(const ImageModel& model, const ImageSet& learn, const ImageSet& held_out,
                           const ImageAttackOptions& options = {});
+
+/// Bounds on I(label; release) from above that the law of the mechanism allows, from the first `most`
+/// pictures of `set`, the least first: none unless the model is one noisy code.
+std::vector<Estimate> image_upper_bounds(const ImageModel& model, const ImageSet& set, Index most);
 
 }  // namespace ppan

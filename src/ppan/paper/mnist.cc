@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "ppan/audit/attack_numbers.h"
-#include "ppan/audit/density_bound.h"
 #include "ppan/core/parallel.h"
 #include "ppan/game/distortion.h"
 #include "ppan/nn/dense.h"
@@ -323,19 +322,7 @@ MnistMeasure measure_images(const ImageModel& model, Posterior<float>& adversary
   measure.attack = rows == data.train.size()
                        ? attack_images(model, data.train, data.test, attack)
                        : attack_images(model, first_pictures(data.train, rows), data.test, attack);
-  if (options.bound_pictures > 0 && single.kind == MechanismKind::kNoisyCode) {
-    const Index count = std::min(options.bound_pictures, data.test.size());
-    Attribute<double> shown;
-    shown.value = data.test.pixels.topRows(count).cast<double>();
-    const auto mechanism = make_mechanism(single, shown);
-    mechanism->parameters() = component.parameters.cast<double>();
-    const Symbols x(data.test.labels.begin(), data.test.labels.begin() + count);
-    DensityBoundOptions bound;
-    bound.records = count;
-    measure.upper = mechanism_upper_bounds(*mechanism, shown, x, data.test.classes, true, bound);
-    std::stable_sort(measure.upper.begin(), measure.upper.end(),
-                     [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
-  }
+  measure.upper = image_upper_bounds(model, data.test, options.bound_pictures);
   measure.seconds = seconds_since(begin);
   return measure;
 }

@@ -289,6 +289,8 @@ std::string describe(const ImageReleaseModel& model, InformationUnit unit) {
   for (const auto& [name, text] : origin_lines(origin, "pictures", unit)) line(name, text);
   if (model.audit) {
     for (const auto& [name, text] : audit_lines(*model.audit, "pictures", unit)) line(name, text);
+  } else {
+    line("audit", "UNAUDITED: 'ppan audit' attacks it with the whole suite");
   }
   line("checksum", model.checksum.empty() ? "" : "sha256 " + model.checksum);
   return out;
