@@ -26,7 +26,7 @@ bool is_winner(const AttackerScore& score, const AttributeAudit& attribute) {
   return attribute.winner == score.name || attribute.winner.starts_with(score.name + " (");
 }
 
-AuditDetail detail_of(const AttributeAudit& attribute, const AuditReport& report) {
+AuditDetail detail_of(const AttributeAudit& attribute, const std::string& made) {
   AuditDetail out;
   out.target = attribute.name;
   out.leakage = attribute.leakage;
@@ -34,9 +34,8 @@ AuditDetail detail_of(const AttributeAudit& attribute, const AuditReport& report
   out.accuracy = rate_of(attribute.accuracy);
   out.prior_accuracy = attribute.prior_accuracy;
   out.inconclusive = attribute.verdict == AuditVerdict::kInconclusive;
-  out.note = fmt::format(
-      "'ppan audit{}' on {} rows{}", report.quick ? " --quick" : "", report.rows,
-      attribute.notes.empty() ? std::string() : fmt::format(": {}", fmt::join(attribute.notes, "; ")));
+  out.note = made;
+  if (!attribute.notes.empty()) out.note += fmt::format(": {}", fmt::join(attribute.notes, "; "));
   bool learning = false;
   for (const AttackerScore& score : attribute.attackers) {
     AttackerDetail attacker;
@@ -67,9 +66,8 @@ AuditDetail detail_of(const AttributeAudit& attribute, const AuditReport& report
   return out;
 }
 
-// What one number says of the whole audit: all attributes together, or the only one there is.
-const Estimate& leakage_of(const AuditReport& report) {
-  return report.joint ? report.joint->leakage : report.attributes.front().leakage;
+std::string made_by_audit(const AuditReport& report) {
+  return fmt::format("'ppan audit{}' on {} rows", report.quick ? " --quick" : "", report.rows);
 }
 
 std::vector<std::string> names_of(const AuditReport& report) {
@@ -82,9 +80,8 @@ CurveTable curve_of(const AuditReport& report, const AuditRun& run) {
   CurveRow row;
   row.series = kSeries;
   row.distortion = run.changed;
-  row.set_leakage(leakage_of(report));
-  const std::vector<Estimate>& upper = report.joint ? report.joint->upper : report.attributes.front().upper;
-  if (!upper.empty()) row.set(curve_column::kUpperBound, upper.front().nats);
+  row.set_leakage(report.leakage());
+  if (const auto upper = report.upper_bound()) row.set(curve_column::kUpperBound, upper->nats);
   row.set("label", run.released);
   CurveTable out;
   for (const std::string_view name :
@@ -107,7 +104,7 @@ RunSummary summary_of(const AuditReport& report, const AuditRun& run) {
   out.useful = fmt::format("{}", fmt::join(report.released, ", "));
   out.distortion_name = "cells changed";
   out.distortion_unit = "share of all cells";
-  out.leakage_ceiling = report.joint ? report.joint->entropy : report.attributes.front().entropy;
+  out.leakage_ceiling = report.entropy();
   out.seed = run.seed;
   out.seconds = run.seconds;
   out.facts = run.facts;
@@ -119,7 +116,7 @@ RunSummary summary_of(const AuditReport& report, const AuditRun& run) {
   PointSummary point;
   point.series = kSeries;
   point.distortion = run.changed;
-  point.leakage = leakage_of(report);
+  point.leakage = report.leakage();
   for (const AttributeAudit& attribute : report.attributes) {
     out.warnings.push_back(
         fmt::format("{}: {}", to_string(attribute.verdict), headline(attribute, InformationUnit::kNats)));
@@ -168,7 +165,14 @@ std::optional<double> changed_cells(const AuditTable& original, const AuditTable
   return changed / cells;
 }
 
-std::vector<AuditDetail> audit_details(const AuditReport& report) {
+std::string audit_text(const AuditReport& report) {
+  const Estimate& found = report.leakage();
+  return fmt::format("{} {:.4f} nats ({:.4f} to {:.4f}), {} rows{}{}", to_string(found.bound), found.nats,
+                     found.interval95->low, found.interval95->high, report.rows,
+                     report.quick ? ", quick" : "", report.inconclusive() ? ", inconclusive" : "");
+}
+
+std::vector<AuditDetail> audit_details(const AuditReport& report, const std::string& made) {
   std::vector<AuditDetail> out;
   if (report.joint) {
     AuditDetail joint;
@@ -176,10 +180,10 @@ std::vector<AuditDetail> audit_details(const AuditReport& report) {
     joint.leakage = report.joint->leakage;
     if (!report.joint->upper.empty()) joint.upper_bound = report.joint->upper.front();
     joint.inconclusive = report.joint->still_rising;
-    joint.note = fmt::format("'ppan audit' on {} rows", report.rows);
+    joint.note = made;
     out.push_back(std::move(joint));
   }
-  for (const AttributeAudit& attribute : report.attributes) out.push_back(detail_of(attribute, report));
+  for (const AttributeAudit& attribute : report.attributes) out.push_back(detail_of(attribute, made));
   return out;
 }
 
@@ -188,7 +192,7 @@ std::filesystem::path write_audit_run(const std::filesystem::path& directory, co
   RunDetails details;
   PointDetails point;
   point.series = kSeries;
-  point.audits = audit_details(report);
+  point.audits = audit_details(report, made_by_audit(report));
   details.points.push_back(std::move(point));
   write_file(directory / "findings.json", to_json(report));
   write_file(directory / "audit.json", to_json(details));
@@ -209,14 +213,11 @@ std::optional<std::filesystem::path> add_to_run(const std::filesystem::path& mod
   const auto row = std::find_if(curve.rows.begin(), curve.rows.end(),
                                 [&](const CurveRow& r) { return r.text("model") == name; });
   if (row == curve.rows.end()) return std::nullopt;
-  const Estimate& found = leakage_of(report);
-  row->set(kAuditColumn, fmt::format("{} {:.4f} nats ({:.4f} to {:.4f}), {} rows{}", to_string(found.bound),
-                                     found.nats, found.interval95->low, found.interval95->high, report.rows,
-                                     report.quick ? ", quick" : ""));
+  row->set(kAuditColumn, audit_text(report));
   PointDetails point;
   point.series = row->series;
   point.number = numbers[static_cast<std::size_t>(row - curve.rows.begin())];
-  point.audits = audit_details(report);
+  point.audits = audit_details(report, made_by_audit(report));
 
   const std::filesystem::path path = directory / "audit.json";
   RunDetails details;
@@ -224,18 +225,6 @@ std::optional<std::filesystem::path> add_to_run(const std::filesystem::path& mod
   std::erase_if(details.points, [&](const PointDetails& other) {
     return other.series == point.series && other.number == point.number;
   });
-  // What was found while the curve was made stays beside it, without the word.
-  const std::filesystem::path columns_path = directory / "columns.json";
-  if (std::filesystem::is_regular_file(columns_path)) {
-    RunDetails columns = run_details_from_json(read_file(columns_path), columns_path.string());
-    for (PointDetails& other : columns.points) {
-      if (other.series != point.series || other.number != point.number) continue;
-      for (AuditDetail& audit : other.audits) {
-        if (audit.note.starts_with(kUnauditedNote)) audit.note.erase(0, kUnauditedNote.size());
-      }
-    }
-    write_file(columns_path, to_json(columns));
-  }
   details.points.push_back(std::move(point));
   write_file(path, to_json(details));
   write_file(curve_path, to_csv(curve));

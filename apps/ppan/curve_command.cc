@@ -109,11 +109,15 @@ Loaded load_table(const JobFile& job, const Source& source) {
   out.schema = job.schema.in_order_of(out.names);
   std::vector<ColumnSpec> specs;
   for (const std::string& name : out.schema.modelled_columns()) specs.push_back(*out.schema.find(name));
-  if (const auto& group = out.schema.group;
-      group &&
-      std::none_of(specs.begin(), specs.end(), [&](const ColumnSpec& s) { return s.name == *group; })) {
+  // Not modelled, and still wanted as they are: which rows belong together, and what is copied into the
+  // release.
+  std::vector<std::string> as_text = out.schema.keep;
+  if (out.schema.group) as_text.push_back(*out.schema.group);
+  for (const std::string& name : as_text) {
+    if (std::any_of(specs.begin(), specs.end(), [&](const ColumnSpec& s) { return s.name == name; }))
+      continue;
     ColumnSpec spec;
-    spec.name = *group;
+    spec.name = name;
     spec.type = ColumnType::kIdentifier;
     specs.push_back(std::move(spec));
   }
@@ -171,6 +175,30 @@ int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
   if (options.training.epochs) return *options.training.epochs;
   const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
   return epochs_for(std::max<Index>(1, static_cast<Index>(training)), options.training.batch);
+}
+
+// The trained point of least distortion whose audit stays within the limit, as `ppan audit --limit` sees it.
+const TablePoint* first_within(const TableCurveResult& result, double limit) {
+  const TablePoint* first = nullptr;
+  for (const TablePoint& point : result.points) {
+    const AuditReport& audit = point.measured.audit;
+    if (audit.inconclusive() || audit.leakage().interval95->high > limit) continue;
+    if (first == nullptr || point.measured.change.distortion < first->measured.change.distortion)
+      first = &point;
+  }
+  return first;
+}
+
+std::string limit_text(const TableCurveResult& result, std::optional<double> limit) {
+  if (!limit) return {};
+  const TablePoint* point = first_within(result, *limit);
+  if (point == nullptr) return {};
+  const Interval& found = *point->measured.audit.leakage().interval95;
+  return fmt::format(
+      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
+      "interval "
+      "{:.4f} to {:.4f} nats\n",
+      *limit, point->number, point->measured.change.distortion, found.low, found.high);
 }
 
 void write_run(const std::filesystem::path& directory, const TableCurveResult& result, const Table& table,
@@ -265,14 +293,18 @@ int run_curve(const CurveOptions& options) {
 
   const CurveTable curve = curve_of(result);
   const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-  write_stdout(
-      plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
-      "The models are UNAUDITED until 'ppan audit --save' has attacked them with the whole suite.\n" +
-      fmt::format("report: {}\n", (directory / "report.html").string()));
+  write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
+               limit_text(result, run.job.audit.limit) +
+               fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {
     fmt::print(stderr, "ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.planned,
                directory.string());
     return interrupt_status();
+  }
+  if (run.job.audit.limit && !first_within(result, *run.job.audit.limit)) {
+    fmt::print(stderr, "ppan: no trained point is shown to keep the limit of {:g} nats\n",
+               *run.job.audit.limit);
+    return exit_status(ErrorCode::kLimitExceeded);
   }
   return 0;
 }

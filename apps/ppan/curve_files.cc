@@ -12,7 +12,9 @@
 #include <system_error>
 #include <utility>
 
+#include "ppan/audit_files.h"
 #include "ppan/core/random.h"
+#include "ppan/model_audit.h"
 
 namespace ppan::cli {
 namespace {
@@ -29,7 +31,7 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
                    .unknown = run.job.release.unknown,
                    .order = release_order(table.schema(), run.names),
                    .origin = {},
-                   .audit = std::nullopt,
+                   .audit = findings_of(measured.audit, run.data_sha256),
                    .checksum = {}};
   out.origin.program = "ppan " + run.version;
   out.origin.title = run.job.report.title;
@@ -38,9 +40,9 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   out.origin.distortion = measured.change.distortion;
   out.origin.changed = measured.change.changed;
   out.origin.columns = measured.change.columns;
-  out.origin.leakage = measured.leakage.joint;
+  out.origin.leakage = measured.audit.leakage();
   out.origin.seed = static_cast<std::uint64_t>(run.job.train.seed);
-  out.origin.test_rows = measured.leakage.joint.samples;
+  out.origin.test_rows = measured.audit.leakage().samples;
   out.origin.data_sha256 = run.data_sha256;
   for (const ShownSetting& setting : shown_settings(run.job)) {
     if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
@@ -53,7 +55,7 @@ CurveRow row_of(const MeasuredRelease& measured) {
   row.series = measured.series;
   row.budget = measured.budget;
   row.distortion = measured.change.distortion;
-  row.set_leakage(measured.leakage.joint);
+  row.set_leakage(measured.audit.leakage());
   if (measured.upper) {
     row.set(curve_column::kUpperBound, measured.upper->nats);
     if (measured.upper->interval95) {
@@ -227,26 +229,9 @@ EncodedRows with_columns(const EncodedRows& rows, const std::vector<std::int32_t
   return out;
 }
 
-std::vector<AuditDetail> audits_of(const MeasuredRelease& measured) {
-  const LeakageReport& leakage = measured.leakage;
-  std::vector<AuditDetail> out;
-  const auto add = [&](const std::string& name, const Estimate& estimate) {
-    AuditDetail detail;
-    detail.target = name;
-    detail.leakage = estimate;
-    detail.note = std::string(kUnauditedNote) +
-                  "found by new attackers on held-out rows while the curve was made; 'ppan audit --save' "
-                  "attacks the model with the whole suite";
-    out.push_back(std::move(detail));
-  };
-  if (leakage.names.size() > 1) {
-    add(list(leakage.names) + " together", leakage.joint);
-    out.back().upper_bound = measured.upper;
-  }
-  for (std::size_t i = 0; i < std::min(leakage.names.size(), leakage.each.size()); ++i)
-    add(leakage.names[i], leakage.each[i]);
-  if (leakage.names.size() == 1 && out.size() == 1) out.front().upper_bound = measured.upper;
-  return out;
+std::string made_by_curve(const AuditReport& report) {
+  return fmt::format("by the attackers of 'ppan audit{}', on {} rows that the mechanism was not trained on",
+                     report.quick ? " --quick" : "", report.rows);
 }
 
 }  // namespace
@@ -362,14 +347,14 @@ CurveTable curve_of(const TableCurveResult& result) {
     row.set(column::kSeconds, point.seconds);
     row.set("model", model_name(point.number));
     row.set("label", fmt::format("point {}", point.number));
-    row.set(kAuditColumn, kUnaudited);
+    row.set(kAuditColumn, audit_text(point.measured.audit));
     out.rows.push_back(std::move(row));
   }
   const auto add = [&](const MeasuredRelease& measured, std::string_view model) {
     CurveRow row = row_of(measured);
     if (!model.empty()) {
       row.set("model", model);
-      row.set(kAuditColumn, kUnaudited);
+      row.set(kAuditColumn, audit_text(measured.audit));
     }
     out.rows.push_back(std::move(row));
   };
@@ -396,7 +381,7 @@ RunSummary summary_of(const TableCurveResult& result, const CurveRun& run) {
   out.useful = list(result.schema.useful);
   out.distortion_name = "distortion";
   out.distortion_unit = "fraction of cells changed, variances of numbers";
-  if (!result.points.empty()) out.leakage_ceiling = result.points.front().measured.leakage.entropy;
+  if (!result.points.empty()) out.leakage_ceiling = result.points.front().measured.audit.entropy();
   for (const ShownSetting& setting : shown_settings(run.job)) {
     out.settings.push_back(
         {setting.key, setting.given ? std::optional(setting.value) : std::nullopt, setting.value});
@@ -423,7 +408,7 @@ RunSummary summary_of(const TableCurveResult& result, const CurveRun& run) {
     summary.epochs = static_cast<int>(point.training.epochs.size());
     summary.iterations = point.training.iterations;
     summary.seconds = point.seconds;
-    summary.leakage = point.measured.leakage.joint;
+    summary.leakage = point.measured.audit.leakage();
     if (point.measured.upper) summary.estimates.push_back({"bound from above", *point.measured.upper});
     summary.estimates.push_back({"on the training rows", point.training_leakage});
     summary.training_belief = point.training_belief;
@@ -477,7 +462,7 @@ RunDetails details_of(const TableCurveResult& result, const Table& table, const 
     TableReleaser(model).release(test, random, released);
     details.columns = columns_of(test, released, measured, result.encoding);
     details.correlation = correlations(test, released, result.encoding);
-    details.audits = audits_of(measured);
+    details.audits = audit_details(measured.audit, made_by_curve(measured.audit));
     if (run.job.report.show_examples) {
       ExampleTable examples;
       for (const std::int32_t column : released.which)

@@ -34,12 +34,6 @@ struct CurveRun {
 std::string model_name(int point);
 inline constexpr const char* kUnchangedModel = "unchanged.ppan";
 inline constexpr const char* kConstantModel = "constant.ppan";
-/// Column of curve.csv that says whether, and with what result, the model of a row was audited.
-inline constexpr std::string_view kAuditColumn = "audit";
-inline constexpr std::string_view kUnaudited = "UNAUDITED";
-/// What a note on the report begins with until then.
-inline constexpr std::string_view kUnauditedNote = "UNAUDITED: ";
-
 /// Removes what an earlier run left in the directory, so that files of two runs never lie side by side.
 void remove_old_run(const std::filesystem::path& directory);
 

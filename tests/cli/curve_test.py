@@ -83,9 +83,31 @@ class Curve(RunTest):
 
     def test_the_terminal_gets_a_plot_a_table_and_the_place(self):
         self.assertIn("report: " + self.path("run", "report.html"), self.curve.stdout)
-        self.assertIn("UNAUDITED", self.curve.stdout)
+        self.assertNotIn("UNAUDITED", self.curve.stdout)
         self.assertIn("ppan/table", self.curve.stdout)
         self.assertIn("dropped, because no role names them: town, note", self.curve.stderr)
+
+    def test_every_point_is_audited_by_the_whole_suite(self):
+        for row in self.rows():
+            if row["model"]:
+                self.assertIn(", 320 rows", row["audit"])
+        for point in json.loads(self.read("run", "columns.json"))["points"]:
+            audit, = point["audits"]
+            names = {attacker["name"] for attacker in audit["attackers"]}
+            self.assertTrue({"boosted trees", "large network", "nearest neighbours", "prior only"} <= names, names)
+            self.assertTrue(any(attacker.get("learning_curve") for attacker in audit["attackers"]))
+            self.assertIn("no", {group["name"] for group in audit["classes"]})
+
+    def test_a_limit_and_quick_attackers(self):
+        arguments = ("curve", self.path("job.toml"), "--points", "1", "--epochs", "1", "--quiet", "--set", "audit.quick=true")
+        kept = ppan(*arguments, "--out", self.path("within"), "--set", "audit.limit=5")
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        self.assertIn("within the limit of 5 nats at the least distortion: point 1", kept.stdout)
+        self.assertIn(", quick", self.rows("within")[0]["audit"])
+        broken = ppan(*arguments, "--out", self.path("beyond"), "--set", "audit.limit=0")
+        self.assertEqual(broken.returncode, 6, broken.stderr)
+        self.assertIn("no trained point is shown to keep the limit of 0 nats", broken.stderr)
+        self.assertTrue(os.path.exists(self.path("beyond", "report.html")))
 
     def test_the_same_seed_gives_the_same_files_whatever_the_threads(self):
         result = ppan("curve", self.path("job.toml"), "--out", self.path("again"), "--points", "2", "--epochs", "2",

@@ -32,6 +32,15 @@ class ModelAudit(RunTest):
         result = ppan("audit", self.path("run", "unchanged.ppan"), "--data", self.data, "--quick", "--limit", "0.05")
         self.assertEqual(result.returncode, 6, result.stderr)
 
+    def test_a_mixture_is_unaudited_until_it_is_audited(self):
+        model = self.path("mixture.ppan")
+        distortion = [float(row["distortion"]) for row in read_csv(self.path("run", "curve.csv")) if row["series"] == "ppan/hull"]
+        text = self.succeed("pick", self.path("run"), "--budget", str((distortion[0] + distortion[1]) / 2), "-o", model)
+        self.assertIn("UNAUDITED", text)
+        self.assertIn("audit      UNAUDITED", self.succeed("show", model))
+        self.audit(model, "--save")
+        self.assertNotIn("UNAUDITED", self.succeed("show", model))
+
     def test_findings_are_kept_in_the_model(self):
         model = shutil.copy(self.model, self.path("audited.ppan"))
         self.audit(model, "--save")
@@ -51,12 +60,11 @@ class ModelAudit(RunTest):
         details = json.loads(self.read("audited-run", "audit.json"))
         self.assertEqual([(p["series"], p["number"], len(p["audits"])) for p in details["points"]], [("ppan/table", 2, 1)])
         self.assertIn("ppan audit --quick", self.read("audited-run", "report.html"))
-        notes = [p["audits"][0]["note"] for p in json.loads(self.read("audited-run", "columns.json"))["points"]]
-        self.assertEqual([note.startswith("UNAUDITED: ") for note in notes], [True, False])
         rows = [row for row in read_csv(self.path("audited-run", "curve.csv")) if row["series"] == "ppan/table"]
-        self.assertEqual(rows[0]["audit"], "UNAUDITED")
-        self.assertIn("900 rows, quick", rows[1]["audit"])
         before = [row for row in read_csv(self.path("run", "curve.csv")) if row["series"] == "ppan/table"]
+        self.assertEqual(rows[0]["audit"], before[0]["audit"])
+        self.assertIn("900 rows, quick", rows[1]["audit"])
+        self.assertNotIn("900 rows", before[1]["audit"])
         self.assertEqual({key: value for key, value in rows[1].items() if key != "audit"},
                          {key: value for key, value in before[1].items() if key != "audit"})
         self.assertNotIn("ppan audit --quick", self.read("run", "report.html"))

@@ -11,7 +11,7 @@ class Show(RunTest):
     def test_text_tells_what_the_model_is(self):
         text = self.succeed("show", self.model)
         for part in ("sensitive  ill\n", "observed   age, job, pay, hours\n", "releases   id, age, job, pay, hours\n",
-                     "leakage    ", "95 % interval", "training   2 epochs", "audit      UNAUDITED", "checksum   sha256 ",
+                     "leakage    ", "95 % interval", "training   2 epochs", "audit      320 rows", "checksum   sha256 ",
                      "program    ppan ", "bad rows   fail\n", "parameters"):
             self.assertIn(part, text)
         self.assertIn(" bits", self.succeed("show", self.model, "--unit", "bits"))
@@ -19,7 +19,7 @@ class Show(RunTest):
     def test_json_has_everything(self):
         model = json.loads(self.succeed("show", self.model, "--json"))
         self.assertEqual(model["release"]["columns"], ["id", "age", "job", "pay", "hours"])
-        self.assertEqual(model["audited"], False)
+        self.assertEqual((model["audited"], model["audit"]["rows"], model["audit"]["quick"]), (True, 320, False))
         self.assertEqual(len(model["checksum"]), 64)
         self.assertEqual(model["origin"]["settings"]["train.epochs"], "2")
         self.assertEqual({c["name"] for c in model["origin"]["columns"]}, {"age", "job", "pay", "hours"})

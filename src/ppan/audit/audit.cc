@@ -23,11 +23,10 @@
 namespace ppan {
 namespace {
 
-constexpr Index kLeastRows = 300;
-constexpr Index kRowsPerLevel = 30;
+constexpr Index kLevelShare = 10;  // of the least rows, one part for each category
 constexpr Index kRowsPerBin = 50;
 constexpr std::int32_t kMostGroupLevels = 20;
-constexpr std::int32_t kLeastUnits = 100;
+constexpr Index kUnitShare = 3;  // of the least rows, one part must be different units
 constexpr Index kMostKsgRows = 10'000;
 constexpr Index kMostKsgColumns = 8;
 constexpr Index kMostLinearFeatures = 600;
@@ -39,6 +38,8 @@ SuiteOptions suite_options(const AuditOptions& options) {
     suite.effort = {.epochs = 12, .patience = 2, .trees = 200, .neighbours = 5'000};
     suite.most_training_rows = 10'000;
   }
+  suite.learning_curve = suite.learning_curve && options.details;
+  suite.sources = suite.sources && options.details;
   suite.threads = options.threads;
   suite.seed = options.seed;
   return suite;
@@ -73,7 +74,7 @@ std::size_t different_values(const AuditColumn& column) {
   return values.size();
 }
 
-void check_input(const AuditInput& input) {
+void check_input(const AuditInput& input, const AuditOptions& options) {
   if (input.released.columns.empty())
     throw Error(ErrorCode::kBadInput, "nothing is released: there is no column to audit");
   if (input.sensitive.empty()) {
@@ -93,9 +94,9 @@ void check_input(const AuditInput& input) {
                             column.name, values, kMostGroupLevels),
                 "If they name persons with several rows each, use --together instead of --group.");
   }
-  if (rows < kLeastRows) {
+  if (rows < options.least_rows) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{} rows are too few to audit; at least {} are needed", rows, kLeastRows),
+                fmt::format("{} rows are too few to audit; at least {} are needed", rows, options.least_rows),
                 "Hold more records out of training.");
   }
   if (rows > std::numeric_limits<std::int32_t>::max())
@@ -107,7 +108,7 @@ AttackTarget target_for(const AuditColumn& column, const AttackSplit& split, con
   wanted.bins = static_cast<std::int32_t>(
       std::clamp<Index>(column.rows() / kRowsPerBin, 2, static_cast<Index>(wanted.bins)));
   AttackTarget target = target_of(column, split.train, wanted);
-  const Index needed = rows_needed(target.levels);
+  const Index needed = rows_needed(target.levels, options);
   if (!target.continuous && column.rows() < needed) {
     throw Error(
         ErrorCode::kBadInput,
@@ -119,7 +120,7 @@ AttackTarget target_for(const AuditColumn& column, const AttackSplit& split, con
 }
 
 // Rows with the same value are one unit; a row without a value is its own. Numbered from 0.
-Units units_of(const AuditColumn& column) {
+Units units_of(const AuditColumn& column, const AuditOptions& options) {
   Units unit;
   std::map<std::pair<std::int32_t, double>, std::int32_t> known;
   std::int32_t count = 0;
@@ -134,11 +135,12 @@ Units units_of(const AuditColumn& column) {
     if (added) ++count;
     unit.push_back(at->second);
   }
-  if (count < kLeastUnits) {
+  const Index least = options.least_rows / kUnitShare;
+  if (count < least) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("\"{}\" has {} different values; at least {} persons (or other units) are "
                             "needed to hold some of them back",
-                            column.name, count, kLeastUnits),
+                            column.name, count, least),
                 "Groups to report on are named with --group.");
   }
   return unit;
@@ -498,12 +500,19 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.groups = group_leakage(input, target, split, result, options);
   out.sources = result.sources;
   out.notes = target.notes;
+  if (std::any_of(out.sources.begin(), out.sources.end(),
+                  [](const LeakSource& source) { return source.where.aspect == "position"; })) {
+    out.notes.emplace_back(
+        "the order of the rows tells part of this, whatever is written in them: shuffle them before they are "
+        "released; what their cells tell by themselves is found with --ignore-order");
+  }
   const Index rows = input.released.rows();
-  if (!target.continuous && suite_in.released.cells <= rows / kRowsPerCell) {
+  if (options.details && !target.continuous && suite_in.released.cells <= rows / kRowsPerCell) {
     out.others.push_back(finite_information(target.code, target.levels, suite_in.released.cell,
                                             suite_in.released.cells, options.seed));
   }
-  if (target.continuous) add_continuous(input, suite_in, target, split, suite_options(options), options, out);
+  if (options.details && target.continuous)
+    add_continuous(input, suite_in, target, split, suite_options(options), options, out);
   if (input.upper_bounds) out.upper = input.upper_bounds(target);
   const bool law_known = !out.upper.empty();
   std::stable_sort(out.upper.begin(), out.upper.end(),
@@ -530,6 +539,35 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   return out;
 }
 
+// Where every row is released alike there is nothing to look at, and no attacker is needed to say so.
+Estimate nothing(Bound bound, Index rows) {
+  return {.nats = 0,
+          .interval95 = Interval{0, 0},
+          .bound = bound,
+          .method = "every row is released alike",
+          .samples = rows};
+}
+
+AttributeAudit describe_nothing(const AttackTarget& target, const AttackSplit& split) {
+  const Symbols x = take(target.code, split.test);
+  const auto rows = static_cast<Index>(x.size());
+  AttributeAudit out;
+  out.name = target.name;
+  out.continuous = target.continuous;
+  out.level = target.level;
+  out.entropy = empirical_entropy(x, target.levels);
+  out.leakage = nothing(Bound::kLower, rows);
+  out.upper = {nothing(Bound::kUpper, rows)};
+  out.winner = to_string(AttackerKind::kPrior);
+  out.prior_accuracy = std::exp(log_share(x, target.levels).maxCoeff());
+  out.accuracy = {out.prior_accuracy, {out.prior_accuracy, out.prior_accuracy}};
+  const double chance = 1.0 / target.levels;
+  out.balanced_accuracy = {chance, {chance, chance}};
+  out.auc = {0.5, {0.5, 0.5}};
+  out.notes = target.notes;
+  return out;
+}
+
 // All attributes as one, as far as bounds from above look at it.
 AttackTarget joint_target(const std::vector<AttackTarget>& targets) {
   AttackTarget joint;
@@ -548,7 +586,7 @@ JointAudit joint_audit(const AuditInput& audited, const SuiteInput& input,
                        const AttackSplit& split, const AuditOptions& options) {
   const JointAttack found = joint_attack(input, targets, first, split, [&](const AttackTarget& target) {
     SuiteOptions suite = side_suite(options, target.continuous);
-    suite.learning_curve = true;
+    suite.learning_curve = options.details;
     return suite;
   });
   JointAudit joint{{}, found.leakage, found.entropy, found.still_rising, {}};
@@ -622,12 +660,33 @@ Problems AuditOptions::check() const {
   for (const int count : repeats) list.require_between("repeats", count, 2, 64);
   if (limit) list.require_at_least("limit", *limit, 0);
   list.require_at_least("least_group_rows", static_cast<double>(least_group_rows), 2);
+  list.require_at_least("least_rows", static_cast<double>(least_rows), 20);
   list.require_at_least("threads", threads, 0);
   return list.take();
 }
 
-Index rows_needed(std::int32_t levels) {
-  return std::max(kLeastRows, kRowsPerLevel * levels);
+Index rows_needed(std::int32_t levels, const AuditOptions& options) {
+  return std::max(options.least_rows, options.least_rows / kLevelShare * levels);
+}
+
+const Estimate& AuditReport::leakage() const {
+  return joint ? joint->leakage : attributes.front().leakage;
+}
+
+double AuditReport::entropy() const {
+  return joint ? joint->entropy : attributes.front().entropy;
+}
+
+std::optional<Estimate> AuditReport::upper_bound() const {
+  const std::vector<Estimate>& upper = joint ? joint->upper : attributes.front().upper;
+  return upper.empty() ? std::nullopt : std::optional(upper.front());
+}
+
+bool AuditReport::inconclusive() const {
+  return (joint && joint->still_rising) ||
+         std::any_of(attributes.begin(), attributes.end(), [](const AttributeAudit& attribute) {
+           return attribute.verdict == AuditVerdict::kInconclusive;
+         });
 }
 
 std::vector<std::string> AuditReport::over_limit() const {
@@ -649,9 +708,9 @@ bool AuditReport::within_limit() const {
 
 AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   require_none(options.check(), "an audit with these options cannot be made:");
-  check_input(input);
+  check_input(input, options);
   set_blas_threads(1);  // attackers run side by side instead
-  const Units unit = input.together ? units_of(*input.together) : Units{};
+  const Units unit = input.together ? units_of(*input.together, options) : Units{};
   const AttackSplit split = make_split(input.released.rows(), options.seed, unit);
   std::vector<AttackTarget> targets;
   for (const AuditColumn& column : input.sensitive) targets.push_back(target_for(column, split, options));
@@ -677,6 +736,19 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
     report.units = *std::max_element(unit.begin(), unit.end()) + 1;
   }
   report.limit = options.limit;
+  if (map.width() == 0) {
+    for (const AttackTarget& target : targets) report.attributes.push_back(describe_nothing(target, split));
+    if (targets.size() > 1) {
+      const AttackTarget all = joint_target(targets);
+      report.joint = JointAudit{{},
+                                nothing(Bound::kLower, report.test_rows),
+                                empirical_entropy(all.code, all.levels),
+                                false,
+                                {nothing(Bound::kUpper, report.test_rows)}};
+      for (const AttackTarget& target : targets) report.joint->names.push_back(target.name);
+    }
+    return report;
+  }
   std::optional<SuiteResult> first;
   for (const AttackTarget& target : targets) {
     SuiteOptions own = suite;

@@ -27,6 +27,9 @@ struct AuditOptions {
   std::vector<int> repeats{2, 4};  ///< Numbers of releases an attacker may hold at once. Each 2 to 64.
   std::optional<double> limit;     ///< Nats; the report says whether the audit stays within it. At least 0.
   Index least_group_rows = 30;     ///< Test rows a group must have to be reported on. At least 2.
+  Index least_rows = 300;  ///< Fewer are refused, and fewer than a tenth of that for a category. At least 20.
+  bool details = true;     ///< False: how much leaks and by whom it was found, without learning curve,
+                           ///< sources and estimates by other methods.
   std::optional<SuiteOptions> suite;  ///< Instead of what `quick` stands for.
   int threads = 0;                    ///< 0: as many as the machine has cores.
   std::uint64_t seed = 1;             ///< Of the split and the attackers.
@@ -138,6 +141,12 @@ struct AuditReport {
   std::vector<std::string> not_audited;    ///< Columns left out, with the reason.
   std::optional<double> limit;             ///< Nats.
 
+  /// The one number: of all attributes together, or of the only one there is.
+  [[nodiscard]] const Estimate& leakage() const;
+  [[nodiscard]] double entropy() const;  ///< Of the same, nats: all there is to find.
+  /// The tightest bound from above of the same; absent where there is none, not even the entropy.
+  [[nodiscard]] std::optional<Estimate> upper_bound() const;
+  [[nodiscard]] bool inconclusive() const;  ///< Some attack was still getting stronger with more rows.
   /// False when a limit was set and the upper end of an interval exceeds it, or an attack was inconclusive.
   [[nodiscard]] bool within_limit() const;
   /// The columns, or "a and b jointly", for which within_limit() is false.
@@ -145,7 +154,7 @@ struct AuditReport {
 };
 
 /// Rows an audit of an attribute with so many categories needs.
-Index rows_needed(std::int32_t levels);
+Index rows_needed(std::int32_t levels, const AuditOptions& options = {});
 
 /// Throws Error(kBadInput) when rows differ in number, are too few (with the number needed), a sensitive
 /// column cannot be audited, or nothing is released; Error(kUsage) for bad options.

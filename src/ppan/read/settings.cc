@@ -450,7 +450,9 @@ std::vector<Setting> make_settings() {
 
       flag<J>("audit.quick", "smaller attackers: faster, and less able to find a leak",
               at(&J::audit, &AuditSettings::quick)),
-      real_or<J>("audit.limit", "most leakage allowed, in nats; more ends the command with status 6",
+      real_or<J>("audit.limit",
+                 "most leakage allowed, in nats, by the upper end of the interval; if no trained point keeps "
+                 "it, the command ends with status 6",
                  at(&J::audit, &AuditSettings::limit), 0, kNoEnd, "none"),
 
       text<J>("report.title", "title of the report; empty: the name of the table",

@@ -46,20 +46,6 @@ Estimate entropy_bound(const HiddenCode& x) {
 
 }  // namespace
 
-HiddenCode hidden_code(const EncodedRows& rows, const Schema& schema, const Encoding& encoding) {
-  HiddenCode out;
-  out.code.assign(static_cast<std::size_t>(rows.rows), 0);
-  for (const std::int32_t index : encoding.indices_of(schema.hidden_columns())) {
-    const ColumnEncoding& column = encoding.columns[static_cast<std::size_t>(index)];
-    if (column.numeric()) {
-      out.whole = false;
-      continue;
-    }
-    out.code = joint_code(out.code, rows.columns[rows.position_of(index)].code, column.width(), out.levels);
-  }
-  return out;
-}
-
 std::vector<Estimate> table_upper_bounds(const TableModel& model, const EncodedRows& rows,
                                          const HiddenCode& x, const DensityBoundOptions& options) {
   if (!model.schema().keep.empty() || rows.rows != static_cast<std::int64_t>(x.code.size())) return {};
@@ -86,16 +72,6 @@ std::vector<Estimate> table_upper_bounds(const TableModel& model, const EncodedR
   }
   if (!any) return {};
   return {sum};
-}
-
-std::optional<Estimate> table_upper_bound(const TableModel& model, const EncodedRows& rows,
-                                          const HiddenCode& x, const DensityBoundOptions& options) {
-  std::vector<Estimate> bounds = table_upper_bounds(model, rows, x, options);
-  if (x.whole) bounds.push_back(entropy_bound(x));
-  const auto least = std::min_element(bounds.begin(), bounds.end(),
-                                      [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
-  if (least == bounds.end()) return std::nullopt;
-  return *least;
 }
 
 }  // namespace ppan

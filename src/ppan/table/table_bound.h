@@ -10,7 +10,6 @@
 //     noise-input, unchanged   nothing is known but H(X)
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "ppan/audit/density_bound.h"
@@ -25,8 +24,6 @@ struct HiddenCode {
   std::int32_t levels = 1;
   bool whole = true;
 };
-/// All hidden columns of the schema together. `rows` holds them.
-HiddenCode hidden_code(const EncodedRows& rows, const Schema& schema, const Encoding& encoding);
 
 /// Every bound that is tighter in kind than H(X), tightest first; none where the law says nothing or columns
 /// are kept, of which no law speaks. `rows` holds the observed columns of the rows that `x` is about; they
@@ -34,9 +31,5 @@ HiddenCode hidden_code(const EncodedRows& rows, const Schema& schema, const Enco
 /// parts, ends added as they are.
 std::vector<Estimate> table_upper_bounds(const TableModel& model, const EncodedRows& rows,
                                          const HiddenCode& x, const DensityBoundOptions& options = {});
-
-/// The tightest of these and H(X) on the rows. Only a hidden number can leave nothing.
-std::optional<Estimate> table_upper_bound(const TableModel& model, const EncodedRows& rows,
-                                          const HiddenCode& x, const DensityBoundOptions& options = {});
 
 }  // namespace ppan

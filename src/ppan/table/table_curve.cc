@@ -106,31 +106,22 @@ class Run {
     EncodedRows all;
     Encoder(result_.encoding).encode(table, every, UnknownRow::kNearest, all);
     train_ = take_rows(all, result_.split.train);
-    validation_ = take_rows(all, result_.split.validation);
     // Rows that no choice was made on are as good as test rows.
     std::vector<std::int32_t> held_out = result_.split.test;
     if (options.training.restarts == 1) {
       held_out.insert(held_out.end(), result_.split.validation.begin(), result_.split.validation.end());
       std::sort(held_out.begin(), held_out.end());
     }
-    held_out_ = take_rows(all, held_out);
     const Units unit = row_units(table, result_.schema);
-    const auto units_of = [&](const std::vector<std::int32_t>& rows) {
-      Units out;
-      if (unit.empty()) return out;
-      for (const std::int32_t row : rows) out.push_back(unit[static_cast<std::size_t>(row)]);
-      return out;
-    };
-    held_out_unit_ = units_of(held_out);
-    validation_unit_ = units_of(result_.split.validation);
+    held_out_ = part(table, all, unit, held_out);
+    validation_ = part(table, all, unit, result_.split.validation);
     // As many training rows as held-out ones, so that attackers have the same chances on both.
     std::vector<std::int32_t> sample = result_.split.train;
     SeededRandom random(seed_of(options.seed, "training-sample"));
     shuffle(random, sample);
     sample.resize(std::min(sample.size(), held_out.size()));
     std::sort(sample.begin(), sample.end());
-    train_sample_ = take_rows(all, sample);
-    train_sample_unit_ = units_of(sample);
+    train_sample_ = part(table, all, unit, sample);
   }
 
   TableCurveResult run() {
@@ -206,11 +197,41 @@ class Run {
     };
   }
 
-  LeakageReport leakage(const EncodedRows& rows, const Units& unit,
-                        const std::function<EncodedRows(std::int64_t)>& release) {
-    LeakageOptions leakage_options = options_.leakage;
-    leakage_options.seed = seed_of(options_.seed, "attack", options_.leakage.seed);
-    return measure_leakage(rows, result_.schema, result_.encoding, release, leakage_options, unit);
+  // Rows that something is measured on, with what goes with them.
+  struct Part {
+    EncodedRows rows;
+    Units unit;
+    std::vector<AuditColumn> kept;
+  };
+  Part part(const Table& table, const EncodedRows& all, const Units& unit,
+            const std::vector<std::int32_t>& which) const {
+    Part out{take_rows(all, which), {}, {}};
+    if (!unit.empty()) {
+      for (const std::int32_t row : which) out.unit.push_back(unit[static_cast<std::size_t>(row)]);
+    }
+    for (const std::string& name : result_.schema.keep) {
+      if (const TableColumn* column = table.find(name)) out.kept.push_back(audit_column(*column, which));
+    }
+    return out;
+  }
+
+  AuditReport leakage(const Part& part, const std::function<EncodedRows(std::int64_t)>& release,
+                      LeakageDetail detail = LeakageDetail::kNumber, const TableModel* model = nullptr) {
+    LeakageOptions options = options_.leakage;
+    options.seed = seed_of(options_.seed, "attack", options_.leakage.seed);
+    LeakageInput input{.rows = part.rows,
+                       .schema = result_.schema,
+                       .encoding = result_.encoding,
+                       .release = release,
+                       .kept = part.kept,
+                       .unit = part.unit};
+    if (model != nullptr) {
+      input.upper_bounds = [&](const EncodedRows& rows, const AttackTarget& target) {
+        return table_upper_bounds(*model, rows, {target.code, target.levels, !target.continuous},
+                                  {.seed = seed_of(options_.seed, "upper-bound")});
+      };
+    }
+    return measure_leakage(input, options, detail);
   }
 
   // Releases of `rows` by a model, told apart by their numbers.
@@ -225,18 +246,17 @@ class Run {
   MeasuredRelease measure(std::string series, std::string label,
                           const std::function<EncodedRows(std::int64_t)>& release) {
     MeasuredRelease out{std::move(series), std::move(label)};
-    out.change = measure_change(held_out_, release(0), result_.encoding);
-    out.leakage = leakage(held_out_, held_out_unit_, release);
+    out.change = measure_change(held_out_.rows, release(0), result_.encoding);
+    out.audit = leakage(held_out_, release);
     return out;
-  }
-  std::optional<Estimate> upper_bound(const TableModel& model) const {
-    return table_upper_bound(model, held_out_, hidden_code(held_out_, result_.schema, result_.encoding),
-                             {.seed = seed_of(options_.seed, "upper-bound")});
   }
   MeasuredRelease measure_model(std::string series, std::string label, const TableModel& model) {
     phase(label);
-    MeasuredRelease out = measure(std::move(series), std::move(label), releases(model, held_out_));
-    out.upper = upper_bound(model);
+    MeasuredRelease out{std::move(series), std::move(label)};
+    const auto release = releases(model, held_out_.rows);
+    out.change = measure_change(held_out_.rows, release(0), result_.encoding);
+    out.audit = leakage(held_out_, release, LeakageDetail::kWhole, &model);
+    out.upper = out.audit.upper_bound();
     return out;
   }
 
@@ -256,7 +276,8 @@ class Run {
   void hold_to_budget(TablePoint& point) {
     if (!observes_useful(result_.schema)) return;
     const double spent =
-        measure_change(train_sample_, releases(*point.model, train_sample_)(0), result_.encoding).distortion;
+        measure_change(train_sample_.rows, releases(*point.model, train_sample_.rows)(0), result_.encoding)
+            .distortion;
     if (spent <= point.budget * (1 + kOverspent)) return;
     point.model =
         mix(*point.model, unchanged_model(result_.schema, result_.encoding), 1 - point.budget / spent);
@@ -275,11 +296,11 @@ class Run {
       TableModel model = model_of(trained, number);
       if (options_.training.restarts > 1) {
         // Leakage and what is spent above the budget, at the rate of the straight line to the constant.
-        const auto release = releases(model, validation_);
-        const double spent = measure_change(validation_, release(0), result_.encoding).distortion;
-        const LeakageReport found = leakage(validation_, validation_unit_, release);
+        const auto release = releases(model, validation_.rows);
+        const double spent = measure_change(validation_.rows, release(0), result_.encoding).distortion;
+        const AuditReport found = leakage(validation_, release);
         const double loss =
-            found.joint.nats + found.entropy / result_.most_distortion * std::max(0.0, spent - budget);
+            found.leakage().nats + found.entropy() / result_.most_distortion * std::max(0.0, spent - budget);
         if (out.model && loss >= best) continue;
         best = loss;
       }
@@ -289,11 +310,9 @@ class Run {
     }
     hold_to_budget(out);
     if (!out.training.epochs.empty()) out.training_distortion = out.training.epochs.back().mean.distortion;
-    out.measured = measure("ppan/table", fmt::format("point {}", number), releases(*out.model, held_out_));
-    out.measured.upper = upper_bound(*out.model);
+    out.measured = measure_model("ppan/table", fmt::format("point {}", number), *out.model);
     out.measured.budget = budget;
-    out.training_leakage =
-        leakage(train_sample_, train_sample_unit_, releases(*out.model, train_sample_)).joint;
+    out.training_leakage = leakage(train_sample_, releases(*out.model, train_sample_.rows)).leakage();
     out.warnings = point_warnings(out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (hooks_.finished) {
@@ -328,9 +347,9 @@ class Run {
                                            seed_of(options_.seed, "calibration"), reference.noisy);
     const auto release = [&](std::int64_t number) {
       SeededRandom random = SeededRandom(options_.seed).fork("noise", static_cast<std::uint64_t>(number));
-      return add_noise(held_out_, columns, result_.encoding, strength, random, reference.noisy);
+      return add_noise(held_out_.rows, columns, result_.encoding, strength, random, reference.noisy);
     };
-    if (measure_change(held_out_, release(0), result_.encoding).distortion < kReachedShare * distortion)
+    if (measure_change(held_out_.rows, release(0), result_.encoding).distortion < kReachedShare * distortion)
       return std::nullopt;
     MeasuredRelease out =
         measure(reference.series, fmt::format("noise of strength {:.3g}", strength), release);
@@ -344,9 +363,10 @@ class Run {
     const std::vector<std::int32_t> columns = result_.encoding.indices_of(result_.schema.useful);
     if (!observes_useful(result_.schema)) return;
     const std::vector<std::int32_t> order = by_leakage(train_, columns, result_.schema, result_.encoding);
-    std::vector<std::int32_t> first(static_cast<std::size_t>(std::min(held_out_.rows, kCalibrationRows)));
+    std::vector<std::int32_t> first(
+        static_cast<std::size_t>(std::min(held_out_.rows.rows, kCalibrationRows)));
     std::iota(first.begin(), first.end(), 0);
-    const EncodedRows some = take_rows(held_out_, first);
+    const EncodedRows some = take_rows(held_out_.rows, first);
     const std::vector<NoiseReference> noises = noise_references(columns);
     const std::size_t noisy = noises.size() * result_.points.size();
     const std::size_t dropped = std::min(order.size() - 1, kMostDropped);
@@ -363,9 +383,9 @@ class Run {
       std::vector<std::string> names;
       for (const std::int32_t column : gone)
         names.push_back(result_.encoding.columns[static_cast<std::size_t>(column)].name);
-      out[index] =
-          measure("reference/dropped", fmt::format("without {}", fmt::join(names, ", ")),
-                  [&](std::int64_t) { return drop_columns(held_out_, columns, gone, result_.encoding); });
+      out[index] = measure(
+          "reference/dropped", fmt::format("without {}", fmt::join(names, ", ")),
+          [&](std::int64_t) { return drop_columns(held_out_.rows, columns, gone, result_.encoding); });
     });
     for (auto& measured : out) {
       if (measured) result_.references.push_back(std::move(*measured));
@@ -389,15 +409,23 @@ class Run {
         column.distortion *= 1 - share;
         column.rms_error *= std::sqrt(1 - share);
       }
-      out.leakage = result_.unchanged->leakage;
-      const auto scale = [share](Estimate& estimate) {
+      const auto scaled = [share](Estimate estimate) {
         estimate.nats *= share;
         if (estimate.interval95)
           estimate.interval95 = {estimate.interval95->low * share, estimate.interval95->high * share};
         estimate.method = "a share of the unchanged release's; " + estimate.method;
+        return estimate;
       };
-      scale(out.leakage.joint);
-      for (Estimate& each : out.leakage.each) scale(each);
+      const AuditReport& whole = result_.unchanged->audit;
+      for (const AttributeAudit& attribute : whole.attributes) {
+        AttributeAudit& to = out.audit.attributes.emplace_back();
+        to.name = attribute.name;
+        to.entropy = attribute.entropy;
+        to.leakage = scaled(attribute.leakage);
+      }
+      if (whole.joint)
+        out.audit.joint =
+            JointAudit{whole.joint->names, scaled(whole.joint->leakage), whole.joint->entropy, false, {}};
       result_.references.push_back(std::move(out));
     }
   }
@@ -411,7 +439,7 @@ class Run {
       std::vector<HullPoint> others = points;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(before + i));
       const auto less = hull_leakage(others, lower_hull(others), point.measured.change.distortion);
-      point.dominated = less && *less < point.measured.leakage.joint.nats;
+      point.dominated = less && *less < point.measured.audit.leakage().nats;
       result_.warnings.insert(result_.warnings.end(), point.warnings.begin(), point.warnings.end());
     }
     for (const std::size_t index : lower_hull(points)) {
@@ -430,12 +458,9 @@ class Run {
   const TableCurveHooks& hooks_;
   TableCurveResult result_;
   EncodedRows train_;
-  EncodedRows validation_;
-  EncodedRows held_out_;
-  EncodedRows train_sample_;
-  Units held_out_unit_;
-  Units validation_unit_;
-  Units train_sample_unit_;
+  Part validation_;
+  Part held_out_;
+  Part train_sample_;
   std::optional<TableModel> constant_model_;
   std::atomic<bool> stopped_ = false;
   std::mutex finished_;
@@ -486,6 +511,7 @@ TableCurveOptions table_curve_options(const JobFile& job) {
   out.training.restarts = static_cast<int>(job.train.restarts);
   out.validation = job.split.validation;
   out.test = job.split.test;
+  out.leakage.quick = job.audit.quick;
   out.threads = static_cast<int>(job.train.threads.value_or(0));
   out.seed = static_cast<std::uint64_t>(job.train.seed);
   return out;
@@ -552,7 +578,7 @@ TableSplit split_rows(const Table& table, const Schema& schema, double validatio
 std::vector<HullPoint> TableCurveResult::hull_points() const {
   std::vector<HullPoint> out;
   const auto add = [&](const MeasuredRelease& release) {
-    out.push_back({release.change.distortion, release.leakage.joint.nats});
+    out.push_back({release.change.distortion, release.audit.leakage().nats});
   };
   if (unchanged) add(*unchanged);
   for (const TablePoint& point : points) add(point.measured);
@@ -579,12 +605,18 @@ std::vector<std::string> point_warnings(const TablePoint& point) {
   std::vector<std::string> out;
   if (point.training.stop == Stop::kDiverged)
     out.push_back(fmt::format("point {}: {}", point.number, point.training.message));
-  const double found = point.measured.leakage.joint.nats;
+  const double found = point.measured.audit.leakage().nats;
   if (found - point.training_leakage.nats > kOverfitNats) {
     out.push_back(fmt::format(
         "point {}: held-out rows leak {:.3f} nats, {:.3f} more than training rows: the mechanism has learned "
         "its training rows by heart; use more rows or fewer epochs",
         point.number, found, found - point.training_leakage.nats));
+  }
+  if (point.measured.audit.inconclusive()) {
+    out.push_back(fmt::format(
+        "point {}: attackers were still getting stronger with more rows, so that more may leak than they "
+        "found; use more rows",
+        point.number));
   }
   const double spent = point.measured.change.distortion;
   if (spent > point.budget * (1 + kMissedBudget) + kMissedMargin) {

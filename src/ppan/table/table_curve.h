@@ -62,9 +62,10 @@ struct MeasuredRelease {
   /// On rows the mechanism never saw: the test rows, and the validation rows too when nothing was chosen on
   /// them (one training per point).
   TableChange change{};
-  LeakageReport leakage{};
+  /// Models meet the whole suite of attackers, other references all but two (LeakageDetail::kNumber).
+  AuditReport audit{};
   /// I(X;Z) of all hidden columns together, on the same rows: the tightest bound from above that the law of
-  /// the mechanism allows, see table_bound.h. Absent for references that are no model.
+  /// the mechanism allows, see table_bound.h, or H(X). Absent for references that are no model.
   std::optional<Estimate> upper{};
 };
 
@@ -123,7 +124,8 @@ struct TableCurveHooks {
 };
 
 /// What a reader must know about a measured point: training diverged, held-out rows leak at least 0.05 nats
-/// more than training rows, or the distortion is above the budget by more than a tenth and 0.005.
+/// more than training rows, the attacks were inconclusive, or the distortion is above the budget by more than
+/// a tenth and 0.005.
 std::vector<std::string> point_warnings(const TablePoint& point);
 
 /// Number of trained points.

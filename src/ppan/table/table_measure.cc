@@ -6,15 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 
-#include "ppan/audit/joint_attack.h"
 #include "ppan/core/random.h"
 
 namespace ppan {
 namespace {
 
-constexpr SplitShares kShares{.train = 0.45, .selection = 0.15};
-constexpr std::int64_t kLeastRows = 20;
+constexpr Index kLeastRows = 20;
 
 // Columns as a reader of the released file would have them.
 AuditColumn audit_column(const EncodedRows& rows, std::size_t position, const Encoding& encoding) {
@@ -37,27 +36,56 @@ AuditTable audit_table(const EncodedRows& rows, const Encoding& encoding) {
   return table;
 }
 
-SuiteOptions suite_options(const LeakageOptions& options) {
-  SuiteOptions suite;
-  suite.attackers = {AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kLogistic,
-                     AttackerKind::kPrior};
-  suite.effort.epochs = options.epochs;
-  suite.effort.trees = options.trees;
-  suite.learning_curve = false;
-  suite.sources = false;
-  suite.threads = 1;
-  suite.seed = options.seed;
-  return suite;
+AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> which) {
+  AuditColumn out;
+  out.name = column.name;
+  out.level = column.level;
+  if (column.numeric()) out.number.resize(static_cast<Index>(which.size()));
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const auto row = static_cast<std::size_t>(which[i]);
+    out.missing.push_back(column.missing[row]);
+    if (column.has_text()) out.code.push_back(column.code[row]);
+    if (column.numeric()) out.number[static_cast<Index>(i)] = column.number[which[i]];
+  }
+  return out;
+}
+
+AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) {
+  AuditOptions out;
+  out.quick = options.quick;
+  out.target.least_class_rows = 2;
+  out.features = {.row_position = false, .trace_columns = 0};
+  out.training_releases = options.training_releases;
+  out.repeats.clear();
+  out.least_rows = kLeastRows;
+  out.details = detail == LeakageDetail::kWhole;
+  if (!out.details && !out.quick) {
+    out.suite = SuiteOptions{};
+    out.suite->attackers = {AttackerKind::kTrees,    AttackerKind::kDensity, AttackerKind::kSmallMlp,
+                            AttackerKind::kLogistic, AttackerKind::kLookup,  AttackerKind::kPrior};
+  }
+  out.threads = 1;  // points are measured side by side
+  out.seed = options.seed;
+  return out;
+}
+
+// Released categories go to the attackers as codes; a report calls them by their names.
+void name_levels(const Encoding& encoding, AttributeAudit& attribute) {
+  for (GroupLeakage& group : attribute.groups) {
+    for (const ColumnEncoding& column : encoding.columns) {
+      if (column.name != group.column || column.name == attribute.name || column.numeric()) continue;
+      const auto code = static_cast<std::size_t>(std::stoul(group.level));
+      group.level = column.levels.at(code);
+    }
+  }
 }
 
 }  // namespace
 
 Problems LeakageOptions::check() const {
   ProblemList list;
-  list.require_at_least("epochs", epochs, 1);
-  list.require_at_least("trees", trees, 1);
   list.require_between("training_releases", training_releases, 1, 100);
-  list.require_at_least("most_rows", static_cast<double>(most_rows), 1);
+  list.require_at_least("most_rows", static_cast<double>(most_rows), static_cast<double>(kLeastRows));
   return list.take();
 }
 
@@ -107,10 +135,9 @@ TableChange measure_change(const EncodedRows& original, const EncodedRows& relea
   return out;
 }
 
-LeakageReport measure_leakage(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
-                              const std::function<EncodedRows(std::int64_t)>& release,
-                              const LeakageOptions& options, const Units& unit) {
+AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& options, LeakageDetail detail) {
   require_none(options.check(), "leakage cannot be measured:");
+  const EncodedRows& rows = input.rows;
   if (rows.rows < kLeastRows) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{} rows are too few to measure leakage on; at least {} are needed", rows.rows,
@@ -119,72 +146,63 @@ LeakageReport measure_leakage(const EncodedRows& rows, const Schema& schema, con
   }
   // Every use of the same rows has the same subset and split, so that differences between releases are not
   // differences between rows.
-  const std::int64_t used = std::min(rows.rows, options.most_rows);
+  const bool some = rows.rows > options.most_rows;
   std::vector<std::int32_t> which(static_cast<std::size_t>(rows.rows));
   std::iota(which.begin(), which.end(), 0);
-  SeededRandom random = SeededRandom(options.seed).fork("attack-rows");
-  if (used < rows.rows) {
+  if (some) {
+    SeededRandom random = SeededRandom(options.seed).fork("attack-rows");
     shuffle(random, which);
-    which.resize(static_cast<std::size_t>(used));
+    which.resize(static_cast<std::size_t>(options.most_rows));
     std::sort(which.begin(), which.end());
   }
-  const EncodedRows hidden_rows = used < rows.rows ? take_rows(rows, which) : rows;
+  const EncodedRows used = some ? take_rows(rows, which) : rows;
+  std::vector<AuditColumn> kept;
+  for (const AuditColumn& column : input.kept) kept.push_back(take_rows(column, which));
   const auto draw = [&](std::int64_t number) {
-    EncodedRows drawn = release(number);
-    return audit_table(used < rows.rows ? take_rows(drawn, which) : drawn, encoding);
+    const EncodedRows drawn = input.release(number);
+    AuditTable table = audit_table(some ? take_rows(drawn, which) : drawn, input.encoding);
+    table.columns.insert(table.columns.end(), kept.begin(), kept.end());
+    return table;
   };
-  Units used_unit = unit;
-  if (used < rows.rows && !unit.empty()) {
-    used_unit.clear();
-    for (const std::int32_t row : which) used_unit.push_back(unit[static_cast<std::size_t>(row)]);
-  }
-  const AttackSplit split = make_split(used, options.seed, used_unit, kShares);
-  const AuditTable released = draw(0);
-  std::vector<AuditTable> again;
-  for (int i = 1; i < options.training_releases; ++i) again.push_back(draw(i));
-  const FeatureMap map(released, {.row_position = false, .trace_columns = 0});
 
-  LeakageReport report;
-  std::vector<AttackTarget> targets;
-  for (const std::int32_t column : encoding.indices_of(schema.hidden_columns())) {
-    const AuditColumn hidden = audit_column(hidden_rows, hidden_rows.position_of(column), encoding);
-    targets.push_back(target_of(hidden, split.train, {.bins = 10, .least_class_rows = 2}));
-    report.names.push_back(hidden.name);
-  }
-  if (map.width() == 0) {  // every row is released alike: there is nothing to look at
-    for (std::size_t a = 0; a <= targets.size(); ++a) {
-      Estimate none{.nats = 0,
-                    .interval95 = Interval{0, 0},
-                    .bound = Bound::kLower,
-                    .method = "every row is released alike",
-                    .samples = static_cast<std::int64_t>(split.test.size())};
-      if (a == 0) {
-        report.joint = std::move(none);
-      } else {
-        report.each.push_back(std::move(none));
-      }
+  AuditInput audited;
+  audited.released = draw(0);
+  audited.draw_again = draw;
+  const auto columns = [&](const std::vector<std::string>& names, bool named) {
+    std::vector<AuditColumn> out;
+    for (const std::int32_t column : input.encoding.indices_of(names)) {
+      out.push_back(audit_column(used, used.position_of(column), input.encoding));
+      const ColumnEncoding& encoding = input.encoding.columns[static_cast<std::size_t>(column)];
+      if (named && !encoding.numeric()) out.back().level = encoding.levels;
     }
-    report.attacker = "none";
-    return report;
+    return out;
+  };
+  audited.sensitive = columns(input.schema.hidden_columns(), true);
+  if (detail == LeakageDetail::kWhole) audited.side = columns(input.schema.side, false);
+  if (!input.unit.empty()) {
+    Vector<double> unit(static_cast<Index>(which.size()));
+    for (std::size_t i = 0; i < which.size(); ++i)
+      unit[static_cast<Index>(i)] = input.unit[static_cast<std::size_t>(which[i])];
+    audited.together = column_of_numbers(input.schema.group.value_or("group"), unit);
   }
-  const SuiteInput input = suite_input(map, released, again);
-  SuiteResult first;
-  for (const AttackTarget& target : targets) {
-    SuiteResult found = attack(input, target, split, suite_options(options));
-    report.each.push_back(lower_bound(found.gain, found.entropy,
-                                      fmt::format("held-out log loss, {}", found.winner), split.test_unit));
-    if (report.each.size() == 1) first = std::move(found);
+  if (input.upper_bounds) {
+    audited.upper_bounds = [&](const AttackTarget& target) { return input.upper_bounds(used, target); };
   }
-  report.joint = report.each.front();
-  report.entropy = first.entropy;
-  report.attacker = first.winner;
-  if (targets.size() > 1) {
-    const JointAttack joint = joint_attack(input, targets, first, split,
-                                           [&](const AttackTarget&) { return suite_options(options); });
-    report.joint = joint.leakage;
-    report.entropy = joint.entropy;
-  }
+  AuditReport report = audit(audited, audit_options(options, detail));
+  for (AttributeAudit& attribute : report.attributes) name_levels(input.encoding, attribute);
   return report;
+}
+
+AuditColumn audit_column(const TableColumn& column, std::span<const std::int32_t> which) {
+  std::vector<std::string> cells;
+  cells.reserve(which.size());
+  for (const std::int32_t row : which) {
+    const std::int32_t code = column.code[static_cast<std::size_t>(row)];
+    cells.push_back(code == kMissingCode ? column.missing_text
+                                         : column.level[static_cast<std::size_t>(code)]);
+  }
+  const std::vector<std::string> markers{column.missing_text};
+  return column_of_cells(column.name, cells, column.missing > 0 ? markers : std::vector<std::string>{});
 }
 
 EncodedRows take_rows(const EncodedRows& rows, std::span<const std::int32_t> which) {

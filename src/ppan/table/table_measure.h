@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "ppan/audit/attack_numbers.h"
+#include "ppan/audit/audit.h"
 #include "ppan/core/estimate.h"
 #include "ppan/core/problem.h"
 #include "ppan/encode/encoder.h"
 #include "ppan/read/schema.h"
+#include "ppan/read/table.h"
 
 namespace ppan {
 
@@ -42,31 +43,43 @@ struct TableChange {
 TableChange measure_change(const EncodedRows& original, const EncodedRows& released,
                            const Encoding& encoding);
 
-/// How hard the attackers inside a curve try. The audit command tries harder.
+/// How an audit inside a curve differs from one by itself.
 struct LeakageOptions {
-  int epochs = 30;                 ///< Most passes of a network over its training rows. At least 1.
-  int trees = 300;                 ///< Most trees of the boosted attacker, all classes together. At least 1.
-  int training_releases = 2;       ///< Releases of each row the attackers learn from. 1 to 100.
-  std::int64_t most_rows = 20000;  ///< Rows used, at most. At least 1.
+  bool quick = false;              ///< Fewer attackers, fewer rows and passes.
+  int training_releases = 3;       ///< Releases of each row the attackers learn from. 1 to 100.
+  std::int64_t most_rows = 40000;  ///< Rows used, at most. At least 20.
   std::uint64_t seed = 1;
   [[nodiscard]] Problems check() const;
 };
 
-struct LeakageReport {
-  Estimate joint{};  ///< I(X;Z) of all hidden columns together; an estimate if they have many cells.
-  std::vector<std::string> names{};  ///< The hidden columns.
-  std::vector<Estimate> each{};      ///< I(X_i;Z).
-  double entropy = 0;                ///< Of all hidden columns together, nats, as the attackers see them.
-  std::string attacker{};            ///< The one that found it.
+enum class LeakageDetail {
+  kNumber,  ///< How much leaks, without the two dearest attackers (large network, nearest neighbours).
+  kWhole,   ///< By all of them, with learning curve, groups, side information and further estimates.
 };
 
-/// Leakage about the hidden columns of `schema`, found by new attackers (a network, boosted trees, a linear
-/// one) which learn on 45 % of `rows`, are chosen on 15 % and scored on the rest. `rows` holds the hidden
-/// columns; `release` releases them once, independently for each number. Numbers of hidden columns are cut
-/// into bins. Rows of one unit (there is one for each row, or none) stay on one side of the split.
-LeakageReport measure_leakage(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
-                              const std::function<EncodedRows(std::int64_t)>& release,
-                              const LeakageOptions& options, const Units& unit = {});
+/// What is attacked: `release` releases `rows` once, independently for each number. `rows` holds every
+/// modelled column.
+struct LeakageInput {
+  const EncodedRows& rows;
+  const Schema& schema;
+  const Encoding& encoding;
+  std::function<EncodedRows(std::int64_t)> release{};
+  /// Columns that are copied into the release as they are, one value for each row.
+  std::vector<AuditColumn> kept{};
+  /// Rows of one unit (there is one for each row, or none) stay on one side of the split.
+  Units unit{};
+  /// Bounds from above for an attribute of some of the rows, where the law of the mechanism is known.
+  std::function<std::vector<Estimate>(const EncodedRows&, const AttackTarget&)> upper_bounds{};
+};
+
+/// Leakage about the hidden columns of the schema: the audit (audit.h) of a release that was never written
+/// to a file, so that neither the order of the rows nor how a cell is written can tell anything. However few
+/// rows there are (at least 20), intervals say how little they show.
+AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& options,
+                            LeakageDetail detail = LeakageDetail::kNumber);
+
+/// Rows `which` of a column that was read as text, as an attacker reads it.
+AuditColumn audit_column(const TableColumn& column, std::span<const std::int32_t> which);
 
 /// Rows `which` of `rows`.
 EncodedRows take_rows(const EncodedRows& rows, std::span<const std::int32_t> which);

@@ -23,7 +23,7 @@ TableCurveOptions small(std::vector<double> budgets) {
   options.training.hidden = {16};
   options.training.epochs = 40;
   options.training.batch = 100;
-  options.leakage = {.epochs = 10, .trees = 60};
+  options.leakage.quick = true;
   options.threads = 2;
   return options;
 }
@@ -38,13 +38,13 @@ TEST(TableCurve, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
   ASSERT_EQ(result.points.size(), 3U);
   EXPECT_EQ(result.mechanism, MechanismKind::kNoiseInput);
   ASSERT_TRUE(result.unchanged && result.constant);
-  EXPECT_GT(result.unchanged->leakage.joint.nats, 0.4);
-  EXPECT_EQ(result.constant->leakage.joint.nats, 0);
+  EXPECT_GT(result.unchanged->audit.leakage().nats, 0.4);
+  EXPECT_EQ(result.constant->audit.leakage().nats, 0);
   // Hiding the colour and the size, and leaving the shape, is far cheaper than dropping whole rows.
   const TablePoint& middle = result.points[1];
   const double share = 1 - middle.measured.change.distortion / result.constant->change.distortion;
-  EXPECT_LT(middle.measured.leakage.joint.nats, 0.8 * share * result.unchanged->leakage.joint.nats);
-  EXPECT_LT(result.points[2].measured.leakage.joint.nats, 0.03);
+  EXPECT_LT(middle.measured.audit.leakage().nats, 0.8 * share * result.unchanged->audit.leakage().nats);
+  EXPECT_LT(result.points[2].measured.audit.leakage().nats, 0.03);
   for (const TablePoint& point : result.points) {
     EXPECT_LT(point.measured.change.distortion, point.budget * 1.15 + 0.02);
     EXPECT_EQ(point.measured.change.columns.size(), 3U);
@@ -94,14 +94,14 @@ TEST(TableCurve, ServesAnyBudgetByAMixture) {
 TEST(TableCurve, FindsNothingWhereThereIsNothing) {
   const TableCurveResult result = curve_of(mixed_csv(2000, 1.0, 5), mixed_schema(), small({0.1}));
   // 800 held-out rows; see table_measure_test.cc for the false alarms.
-  EXPECT_LT(result.unchanged->leakage.joint.nats, 0.03);
-  EXPECT_LT(result.points[0].measured.leakage.joint.nats, 0.03);
+  EXPECT_LT(result.unchanged->audit.leakage().nats, 0.03);
+  EXPECT_LT(result.points[0].measured.audit.leakage().nats, 0.03);
 }
 
 TEST(TableCurve, HidesAColumnThatIsTheSecretItself) {
   const TableCurveResult result = curve_of(mixed_csv(2000, 0.0, 5), mixed_schema(), small({0.02, 0.6}));
-  EXPECT_GT(result.points[0].measured.leakage.joint.nats, 0.3);
-  EXPECT_LT(result.points[1].measured.leakage.joint.nats, 0.05);
+  EXPECT_GT(result.points[0].measured.audit.leakage().nats, 0.3);
+  EXPECT_LT(result.points[1].measured.audit.leakage().nats, 0.05);
   EXPECT_LT(result.points[1].measured.change.columns[1].changed, 0.7);  // shapes need not suffer as much
 }
 
@@ -114,7 +114,8 @@ TEST(TableCurve, UsesTheFiniteFormForASmallAlphabet) {
   EXPECT_EQ(result.mechanism, MechanismKind::kFinite);
   EXPECT_NEAR(result.points[0].measured.change.distortion, 0.2, 0.04);
   const double share = 1 - result.points[0].measured.change.distortion / result.constant->change.distortion;
-  EXPECT_LT(result.points[0].measured.leakage.joint.nats, 0.8 * share * result.unchanged->leakage.joint.nats);
+  EXPECT_LT(result.points[0].measured.audit.leakage().nats,
+            0.8 * share * result.unchanged->audit.leakage().nats);
 
   options.training.family = MechanismFamily::kNoisyCode;
   EXPECT_EQ(curve_of(mixed_csv(500, 0.1, 5), schema, options).mechanism, MechanismKind::kNoisyCode);
@@ -132,7 +133,7 @@ TEST(TableCurve, SpreadsItsPointsFromAlmostUntouchedToNothingLeft) {
   EXPECT_LT(result.points[0].measured.change.changed, 0.06);
   // The last one could spend 95 % of what the constant costs; shapes tell nothing, and it leaves them alone.
   const TablePoint& last = result.points[3];
-  EXPECT_LT(last.measured.leakage.joint.nats, 0.03);
+  EXPECT_LT(last.measured.audit.leakage().nats, 0.03);
   EXPECT_LT(last.measured.change.distortion, 0.8 * last.budget);
   EXPECT_LT(last.measured.change.columns[1].changed, 0.3);
 }
@@ -146,7 +147,7 @@ TEST(TableCurve, BoundsFromAboveWhereTheLawIsKnown) {
   ASSERT_TRUE(code.points[0].measured.upper && code.unchanged->upper && code.constant->upper);
   EXPECT_LT(code.points[0].measured.upper->nats, 0.95 * std::log(2.0));
   EXPECT_GT(code.points[0].measured.upper->interval95->high,
-            code.points[0].measured.leakage.joint.interval95->low);
+            code.points[0].measured.audit.leakage().interval95->low);
   EXPECT_NEAR(code.unchanged->upper->nats, std::log(2.0), 0.01);
   EXPECT_EQ(code.constant->upper->nats, 0);
 }
@@ -163,12 +164,12 @@ TEST(TableCurve, GivesTheSameBitsOnOneThreadAndOnThree) {
   for (std::size_t i = 0; i < one.points.size(); ++i) {
     EXPECT_EQ(one.points[i].model->components()[0].parameters,
               three.points[i].model->components()[0].parameters);
-    EXPECT_EQ(one.points[i].measured.leakage.joint.nats, three.points[i].measured.leakage.joint.nats);
+    EXPECT_EQ(one.points[i].measured.audit.leakage().nats, three.points[i].measured.audit.leakage().nats);
     EXPECT_EQ(one.points[i].measured.change.distortion, three.points[i].measured.change.distortion);
   }
   ASSERT_EQ(one.references.size(), three.references.size());
   for (std::size_t i = 0; i < one.references.size(); ++i)
-    EXPECT_EQ(one.references[i].leakage.joint.nats, three.references[i].leakage.joint.nats);
+    EXPECT_EQ(one.references[i].audit.leakage().nats, three.references[i].audit.leakage().nats);
 
   options.seed = 2;
   const TableCurveResult other = curve_of(csv, mixed_schema(), options);
@@ -183,8 +184,8 @@ TEST(TableCurve, ChoosesBetweenRestartsOnRowsThatItDoesNotReportOn) {
   options.references = false;
   const TableCurveResult result = curve_of(mixed_csv(600, 0.1, 5), mixed_schema(), options);
   ASSERT_EQ(result.points.size(), 1U);
-  // Of the 150 test rows 67 train attackers and 22 choose between them; none of the 90 validation rows.
-  EXPECT_EQ(result.points[0].measured.leakage.joint.samples, 61);
+  // Of the 150 test rows 75 train attackers and 30 choose between them; none of the 90 validation rows.
+  EXPECT_EQ(result.points[0].measured.audit.leakage().samples, 45);
   options.validation = 0;
   EXPECT_THROW(curve_of(mixed_csv(600, 0.1, 5), mixed_schema(), options), Error);
 }
@@ -244,7 +245,8 @@ TEST(Split, KeepsGroupsTogetherAndCoversEveryRow) {
 TEST(PointWarnings, TellOverfittingMissedBudgetsAndDivergence) {
   TablePoint point{.number = 3, .budget = 0.1};
   point.measured.change.distortion = 0.11;
-  point.measured.leakage.joint.nats = 0.08;
+  AttributeAudit& found = point.measured.audit.attributes.emplace_back();
+  found.leakage.nats = 0.08;
   point.training_leakage.nats = 0.04;
   EXPECT_TRUE(point_warnings(point).empty());
   point.training_leakage.nats = 0.02;
@@ -253,6 +255,8 @@ TEST(PointWarnings, TellOverfittingMissedBudgetsAndDivergence) {
   point.measured.change.distortion = 0.13;
   point.training.stop = Stop::kDiverged;
   EXPECT_EQ(point_warnings(point).size(), 3U);
+  found.verdict = AuditVerdict::kInconclusive;
+  EXPECT_EQ(point_warnings(point).size(), 4U);
 }
 
 TEST(TableCurveOptions, ListEveryProblemAtOnce) {
@@ -261,7 +265,7 @@ TEST(TableCurveOptions, ListEveryProblemAtOnce) {
   options.validation = 0.6;
   options.test = 0;
   options.training.code_radius = 0;
-  options.leakage.trees = 0;
+  options.leakage.training_releases = 0;
   EXPECT_EQ(options.check().size(), 5U);
   EXPECT_TRUE(TableCurveOptions{}.check().empty());
 }
