@@ -179,6 +179,17 @@ class Plot {
     for (const std::string& label : tick_labels(y.ticks(kSpacing)))
       widest = std::max(widest, text_width(label));
     area_.left += widest * kFont + 10 + (figure.y.label.empty() ? 0 : kFont * kLine + 4);
+    if (slanted()) {  // the first names reach back under the vertical axis
+      const auto& names = figure.x.categories;
+      const auto count = static_cast<double>(names.size());
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        const double along = (static_cast<double>(i) + 0.5) / count;
+        const double reach = std::min(text_width(names[i]), kSlantedWidth) * kFont * kSlantedReach - 4;
+        // reach <= left + along (right - left)
+        area_.left =
+            std::max(area_.left, outer.left + (reach - along * (area_.right - outer.left)) / (1 - along));
+      }
+    }
   }
 
   void draw(Svg& svg, SvgUse use) const {
@@ -199,6 +210,8 @@ class Plot {
  private:
   static constexpr double kSpacing = 48;
   static constexpr double kSlantedRoom = 64;
+  static constexpr double kSlantedWidth = 8;     // of a name, at most
+  static constexpr double kSlantedReach = 0.82;  // cosine of the slant
 
   // Category names that do not fit side by side are written aslant.
   [[nodiscard]] bool slanted() const {
@@ -259,7 +272,7 @@ class Plot {
       const double place = x.at(static_cast<double>(i));
       if (slanted()) {
         svg.add("<text transform=\"translate({} {}) rotate(-35)\" class=\"t e\">{}</text>", at(place + 4),
-                at(area_.bottom + kFont + 2), escape(cut_to_width(names[i], 8)));
+                at(area_.bottom + kFont + 2), escape(cut_to_width(names[i], kSlantedWidth)));
       } else {
         svg.text(place, area_.bottom + kFont + 7, "t c", names[i]);
       }

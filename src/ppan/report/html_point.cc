@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "ppan/report/figure.h"
 #include "ppan/report/html_parts.h"
@@ -18,6 +19,7 @@ using text::text_width;
 constexpr std::size_t kMostLevels = 10;        // bars of one column; the rest are added up
 constexpr std::size_t kMostEpochsDrawn = 150;  // of a training curve
 constexpr std::size_t kMostExamples = 12;
+constexpr std::size_t kMostGroups = 8;       // shown at once; the rest can be unfolded
 constexpr std::size_t kMostCorrelated = 40;  // columns in a correlation matrix
 // Drawings of columns in the whole page, and the fewest and most for one point: a page of 200 points or 200
 // columns must still open at once.
@@ -43,65 +45,120 @@ void entry(Page& page, std::string_view term, const std::string& value) {
   page.add("<dt>{}</dt><dd>{}</dd>", term, value);
 }
 
-std::string groups_table(const std::vector<GroupDetail>& groups, std::string_view what) {
-  if (groups.empty()) return {};
-  const bool leakage =
-      std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.leakage.has_value(); });
-  const bool accuracy =
-      std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.accuracy.has_value(); });
+// What a column of estimates has in common is said once, above it.
+std::string provenance_of(const std::vector<const Estimate*>& all) {
+  if (all.empty()) return {};
+  const auto before_comma = [](const std::string& text) { return text.substr(0, text.find(',')); };
+  std::string bound(to_string(all.front()->bound));
+  std::string method = before_comma(all.front()->method);
+  for (const Estimate* one : all) {
+    if (to_string(one->bound) != bound) bound.clear();
+    if (before_comma(one->method) != method) method.clear();
+  }
+  if (bound.empty() || method.empty()) return {};
+  return fmt::format("Each number is {} {} in nats, with its 95&nbsp;% interval, by {}.",
+                     bound == "estimate" ? "an" : "a", bound, escape(method));
+}
+
+// Two cells: in short where the table said what the numbers are, otherwise each with everything.
+std::string estimate_cells(const std::optional<Estimate>& value, bool brief) {
+  if (!value) return "<td></td><td></td>";
+  if (!brief) return fmt::format("<td colspan=\"2\">{}</td>", estimate(*value));
+  return fmt::format("<td class=\"r\">{}</td><td class=\"r\">{}</td>", number(value->nats, 3),
+                     value->interval95 ? fmt::format("{} to {}", number(value->interval95->low, 2),
+                                                     number(value->interval95->high, 2))
+                                       : "unknown");
+}
+
+std::string group_rows(std::span<const GroupDetail> groups, bool accuracy, bool leakage, bool brief) {
   Page page;
-  page.add("<h4>By {0}</h4><div class=\"scroll\"><table><thead><tr><th>{0}</th><th class=\"r\">records</th>",
-           what);
-  if (accuracy) page.raw("<th>attacker right</th><th class=\"r\">without the release</th>");
-  if (leakage) page.raw("<th>leakage</th>");
-  page.raw("</tr></thead><tbody>");
   for (const GroupDetail& group : groups) {
     page.add("<tr><td>{}</td><td class=\"r\">{}</td>", escape(group.name), group.rows);
     if (accuracy) {
       page.add("<td>{}</td><td class=\"r\">{}</td>", group.accuracy ? rate(*group.accuracy) : std::string(),
                group.prior ? percent(*group.prior) : std::string());
     }
-    if (leakage) page.add("<td>{}</td>", group.leakage ? estimate(*group.leakage) : std::string());
+    if (leakage) page.raw(estimate_cells(group.leakage, brief));
     page.raw("</tr>");
   }
-  page.raw("</tbody></table></div>");
+  return page.take();
+}
+
+std::string groups_table(const std::vector<GroupDetail>& groups, std::string_view what) {
+  if (groups.empty()) return {};
+  const bool accuracy =
+      std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.accuracy.has_value(); });
+  std::vector<const Estimate*> found;
+  for (const GroupDetail& group : groups) {
+    if (group.leakage) found.push_back(&*group.leakage);
+  }
+  const std::string common = provenance_of(found);
+  Page page;
+  page.add("<h4>By {}</h4>", what);
+  if (!common.empty()) page.add("<p class=\"note\">{}</p>", common);
+  std::string head = fmt::format("<table><thead><tr><th>{}</th><th class=\"r\">records</th>", what);
+  if (accuracy) head += "<th>attacker right</th><th class=\"r\">without the release</th>";
+  if (!found.empty()) head += "<th class=\"r\">leakage</th><th class=\"r\">95&nbsp;% interval</th>";
+  head += "</tr></thead><tbody>";
+  const auto table = [&](std::span<const GroupDetail> some) {
+    page.add("<div class=\"scroll\">{}{}</tbody></table></div>", head,
+             group_rows(some, accuracy, !found.empty(), !common.empty()));
+  };
+  const std::span<const GroupDetail> all(groups);
+  table(all.first(std::min(all.size(), kMostGroups)));
+  if (all.size() > kMostGroups) {
+    page.add("<details data-print><summary>{} more</summary>", all.size() - kMostGroups);
+    table(all.subspan(kMostGroups));
+    page.raw("</details>");
+  }
   return page.take();
 }
 
 std::string attackers_table(const std::vector<AttackerDetail>& attackers) {
   if (attackers.empty()) return {};
-  struct Measure {
-    const char* name;
-    std::optional<SuccessRate> AttackerDetail::*value;
-  };
-  std::vector<Measure> measures{{"accuracy", &AttackerDetail::accuracy},
-                                {"balanced accuracy", &AttackerDetail::balanced_accuracy},
-                                {"area under ROC", &AttackerDetail::auc}};
-  std::erase_if(measures, [&](const Measure& m) {
-    return std::none_of(attackers.begin(), attackers.end(),
-                        [&](const AttackerDetail& a) { return (a.*m.value).has_value(); });
-  });
+  std::vector<const Estimate*> found;
+  for (const AttackerDetail& attacker : attackers) found.push_back(&attacker.leakage);
+  const std::string common = provenance_of(found);
   Page page;
-  page.raw("<div class=\"scroll\"><table><thead><tr><th>attacker</th><th>leakage found</th>");
-  for (const Measure& measure : measures) page.add("<th>{}</th>", measure.name);
-  page.raw("</tr></thead><tbody>");
+  if (!common.empty()) page.add("<p class=\"note\">{}</p>", common);
+  page.raw(
+      "<div class=\"scroll\"><table><thead><tr><th>attacker</th><th class=\"r\">leakage found</th>"
+      "<th class=\"r\">95&nbsp;% interval</th></tr></thead><tbody>");
   for (const AttackerDetail& attacker : attackers) {
-    page.add("<tr><td>{}{}</td><td>{}</td>", escape(attacker.name),
-             attacker.won ? " <strong>(best)</strong>" : "", estimate(attacker.leakage));
-    for (const Measure& measure : measures) {
-      const auto& value = attacker.*measure.value;
-      page.add("<td>{}</td>", value ? rate(*value) : std::string());
-    }
-    page.raw("</tr>");
+    page.add("<tr><td>{}{}</td>{}</tr>", escape(attacker.name),
+             attacker.won ? " <strong>(best)</strong>" : "",
+             estimate_cells(attacker.leakage, !common.empty()));
   }
   page.raw("</tbody></table></div>");
+  return page.take();
+}
+
+// What the best attacker gets right, in words.
+std::string success(const AuditDetail& audit) {
+  if (!audit.accuracy) return {};
+  Page page;
+  page.add("<p>The best attacker names the right value for {} of the records", rate(*audit.accuracy));
+  if (audit.prior_accuracy)
+    page.add("; without the release, guessing alone is right for {}", percent(*audit.prior_accuracy));
+  page.raw(".");
+  for (const AttackerDetail& attacker : audit.attackers) {
+    if (!attacker.won) continue;
+    if (attacker.balanced_accuracy)
+      page.add(" With every value counted alike it is right for {}.", rate(*attacker.balanced_accuracy));
+    if (attacker.auc)
+      page.add(
+          " Of two records with different values it puts them in the right order for {} (area under the ROC "
+          "curve; 50&nbsp;% by chance).",
+          rate(*attacker.auc));
+  }
+  page.raw("</p>");
   return page.take();
 }
 
 std::string learning_curves(const AuditDetail& audit) {
   Figure figure{.title = "Learning curves of the attackers",
                 .x = {.label = "rows the attacker was trained on", .logarithmic = true},
-                .y = {.label = "leakage found [nats]"},
+                .y = {.label = "leakage found [nats], lower bound"},
                 .width = 460,
                 .height = 240};
   constexpr std::array kRoles{SeriesRole::kLearned,   SeriesRole::kLearned2,   SeriesRole::kLearned3,
@@ -131,17 +188,14 @@ std::string audit_section(const AuditDetail& audit) {
   }
   if (audit.leakage) page.add("<p>{}.</p>", sentence(*audit.leakage));
   if (audit.upper_bound) page.add("<p>{}.</p>", sentence(*audit.upper_bound));
-  if (audit.accuracy) {
-    page.add("<p>The best attacker names the right value for {} of the records", rate(*audit.accuracy));
-    if (audit.prior_accuracy)
-      page.add("; without the release, guessing alone is right for {}", percent(*audit.prior_accuracy));
-    page.raw(".</p>");
-  }
+  page.raw(success(audit));
   if (!audit.note.empty()) page.add("<p class=\"note\">{}</p>", escape(audit.note));
-  page.raw(attackers_table(audit.attackers));
-  page.add("<div class=\"side\"><div>{}</div><div>{}</div></div>", groups_table(audit.classes, "class"),
-           groups_table(audit.groups, "group"));
-  page.raw(learning_curves(audit));
+  const auto side = [&](const std::string& left, const std::string& right) {
+    if (!left.empty() || !right.empty())
+      page.add("<div class=\"side\"><div>{}</div><div>{}</div></div>", left, right);
+  };
+  side(attackers_table(audit.attackers), learning_curves(audit));
+  side(groups_table(audit.classes, "class"), groups_table(audit.groups, "group"));
   return page.take();
 }
 
@@ -389,7 +443,10 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
   }
   if (row.optimum) page.add("<dt>optimum</dt><dd data-tip=\"optimum\">{} nats</dd>", number(*row.optimum));
   if (row.excess) page.add("<dt>excess</dt><dd>{} nats</dd>", number(*row.excess));
-  if (const auto upper = row.number(curve_column::kUpperBound))
+  const auto is_upper = [](const NamedEstimate& e) { return e.estimate.bound == Bound::kUpper; };
+  const bool told =
+      summary != nullptr && std::any_of(summary->estimates.begin(), summary->estimates.end(), is_upper);
+  if (const auto upper = row.number(curve_column::kUpperBound); upper && !told)
     entry(page, "upper bound", number(*upper) + " nats");
   if (summary != nullptr) {
     for (const auto& [what, value] : summary->estimates) entry(page, escape(what), estimate(value));
