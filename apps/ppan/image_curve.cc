@@ -131,7 +131,7 @@ CurveTable curve_table(const MnistResult& result) {
     row.set("accuracy", best.accuracy.value);
     row.set("prior_accuracy", point.measure.attack.prior_accuracy);
     row.set(curve_column::kTrainingDistortion, point.training_distortion);
-    row.set(curve_column::kTrainingBelief, point.belief);
+    row.set(curve_column::kTrainingBelief, point.measure.belief);
     row.set(curve_column::kStop, to_string(point.training.stop));
     row.set(curve_column::kSeed, std::to_string(result.given.seed));
     row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
@@ -182,9 +182,9 @@ std::vector<std::string> warnings_of(const MnistPoint& point, const MnistResult&
   std::vector<std::string> out;
   const double found = point.measure.attack.strongest().leakage.nats;
   if (point.training.stop == Stop::kDiverged) out.push_back("training diverged: " + point.training.message);
-  if (found - point.belief > kNoticeable)
+  if (found - point.measure.belief > kNoticeable)
     out.push_back(fmt::format("attackers found {:.2f} nats more than the adversary of the training believed",
-                              found - point.belief));
+                              found - point.measure.belief));
   if (point.measure.attack.still_rising)
     out.emplace_back("the strongest attacker was still getting better: more leaks than was found");
   if (found > result.time_sharing(point.measure.distortion))
@@ -269,7 +269,7 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
       summary.estimates.push_back({score.name, score.leakage});
     for (const Estimate& bound : point.measure.upper)
       summary.estimates.push_back({"bound from above", bound});
-    summary.training_belief = point.belief;
+    summary.training_belief = point.measure.belief;
     summary.model = model_name(summary.number);
     summary.warnings = warnings_of(point, result);
     out.points.push_back(std::move(summary));

@@ -209,7 +209,7 @@ Figure leakage_figure(const MnistResult& result) {
     const Estimate& leakage = p.measure.attack.strongest().leakage;
     const double x = p.measure.distortion;
     found.points.push_back({.x = x, .y = leakage.nats, .interval = leakage.interval95});
-    belief.points.push_back({.x = x, .y = p.belief});
+    belief.points.push_back({.x = x, .y = p.measure.belief});
     if (!p.measure.upper.empty()) upper.points.push_back({.x = x, .y = p.measure.upper.front().nats});
   }
   sharing.points = {{.x = result.unchanged_distortion, .y = result.entropy},

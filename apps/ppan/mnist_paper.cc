@@ -113,6 +113,7 @@ json to_json(const MnistMeasure& m) {
          {"entropy", m.attack.entropy},
          {"prior_accuracy", m.attack.prior_accuracy},
          {"still_rising", m.attack.still_rising},
+         {"belief", m.belief},
          {"belief_accuracy", m.belief_accuracy},
          {"seconds", m.seconds},
          {"attackers", json::array()},
@@ -130,6 +131,7 @@ MnistMeasure measure_from(const json& j) {
   m.attack.entropy = j.at("entropy").get<double>();
   m.attack.prior_accuracy = j.at("prior_accuracy").get<double>();
   m.attack.still_rising = j.at("still_rising").get<bool>();
+  m.belief = j.at("belief").get<double>();
   m.belief_accuracy = j.at("belief_accuracy").get<double>();
   m.seconds = j.at("seconds").get<double>();
   for (const json& s : j.at("attackers")) m.attack.attackers.push_back(score_from(s));
@@ -188,7 +190,8 @@ class Store {
     if (!fs::exists(path)) return std::nullopt;
     try {
       const json j = json::parse(read_file(path));
-      if (j.at("fingerprint") != fingerprint_of(i) || j.at("attack") != attack_) return std::nullopt;
+      if (j.at("fingerprint") != fingerprint_of(i) || j.at("attack") != attack_ || !j.contains("belief"))
+        return std::nullopt;
       return measure_from(j);
     } catch (const json::exception& error) {
       throw Error(ErrorCode::kBadInput, fmt::format("{} cannot be read: {}", path.string(), error.what()),
@@ -212,7 +215,7 @@ class Store {
 };
 
 std::string gap_text(const MnistPoint& p) {
-  return fmt::format("{:+.3f}", p.measure.attack.strongest().leakage.nats - p.belief);
+  return fmt::format("{:+.3f}", p.measure.attack.strongest().leakage.nats - p.measure.belief);
 }
 
 std::string model_file(const MnistPoint& p) {
@@ -233,7 +236,7 @@ CurveTable curve_of(const MnistResult& result) {
     row.set_leakage(best.leakage);
     if (!p.measure.upper.empty()) row.set(curve_column::kUpperBound, p.measure.upper.front().nats);
     row.set(curve_column::kTrainingDistortion, p.training_distortion);
-    row.set(curve_column::kTrainingBelief, p.belief);
+    row.set(curve_column::kTrainingBelief, p.measure.belief);
     row.set(curve_column::kStop, to_string(p.training.stop));
     row.set("model", model_file(p));
     row.set("accuracy", best.accuracy.value);
@@ -350,7 +353,7 @@ AuditDetail audit_of(const MnistPoint& p) {
   audit.inconclusive = attack.still_rising;
   audit.note =
       fmt::format("The training adversary believed {:.3f} nats; the difference to what was found is {}.",
-                  p.belief, gap_text(p));
+                  p.measure.belief, gap_text(p));
   for (const ImageAttackerScore& s : attack.attackers) {
     AttackerDetail detail{.name = s.name, .leakage = s.leakage, .accuracy = rate(s.accuracy)};
     detail.won = &s == &attack.attackers.front();
@@ -409,10 +412,10 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
     if (p.measure.attack.code)
       s.estimates.push_back({"attacker on the code", p.measure.attack.code->leakage});
     for (const Estimate& e : p.measure.upper) s.estimates.push_back({"bound from above", e});
-    s.training_belief = p.belief;
+    s.training_belief = p.measure.belief;
     s.model = model_file(p);
     write_point_model(out / s.model, p, data, result);
-    const double gap = p.measure.attack.strongest().leakage.nats - p.belief;
+    const double gap = p.measure.attack.strongest().leakage.nats - p.measure.belief;
     if (gap > 0.05) {
       s.warnings.push_back(
           fmt::format("Fresh attackers found {:.2f} nats more than the training adversary believed.", gap));
@@ -546,7 +549,7 @@ int run_mnist_paper(const MnistPaperOptions& given) {
           fmt::format("point {}: distortion {:.4f}, at least {:.3f} nats ({}; accuracy {:.1f} %), training "
                       "believed {:.3f}",
                       p.plan + 1, p.measure.distortion, best.leakage.nats, best.name,
-                      100 * best.accuracy.value, p.belief));
+                      100 * best.accuracy.value, p.measure.belief));
     };
     result = run_mnist(data, options, hooks);
   }

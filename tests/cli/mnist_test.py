@@ -88,7 +88,7 @@ class Mnist(CommandTest):
         self.assertAlmostEqual(float(line[0]["leakage"]), 1.386, delta=0.02)
         self.assertEqual(float(line[-1]["leakage"]), 0)
         self.assertTrue(self.rows(series="ppan/hull"))
-        for name in ("digits.png", "panels-01.png", "panels-02.png"):
+        for name in ("digits.png", "panels-01.png", "panels-02.png", "leakage.png", "accuracy.png"):
             self.assertTrue((self.out / name).read_bytes().startswith(b"\x89PNG"), name)
         for name in ("digits.svg", "panels-01.svg", "leakage.svg", "accuracy.svg", "curve.svg"):
             self.assertIn("<svg", (self.out / name).read_text(), name)

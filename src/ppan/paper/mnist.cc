@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "ppan/audit/attack_numbers.h"
+#include "ppan/audit/attacker.h"
 #include "ppan/core/parallel.h"
 #include "ppan/game/distortion.h"
 #include "ppan/nn/dense.h"
@@ -158,7 +159,6 @@ class Run {
     point.model = trained_model(data_.train, *trained.trained.mechanism, fmt::format("point {}", i + 1));
     const EpochReport& last = trained.trained.summary.epochs.back();
     point.training_distortion = last.mean.distortion;
-    point.belief = result_.entropy + last.adversary;
     point.training = std::move(trained.trained.summary);
     point.seconds = trained.seconds;
     std::optional<MnistMeasure> known;
@@ -315,6 +315,8 @@ MnistMeasure measure_images(const ImageModel& model, Posterior<float>& adversary
       scores.col(x) = adversary.score(draws.seen(), false, 1, guess).col(0);
     }
     measure.belief_accuracy = accuracy(scores, data.test.labels).value;
+    measure.belief =
+        empirical_entropy(data.test.labels, data.test.classes) + mean_score(scores, data.test.labels);
   }
   ImageAttackOptions attack = options.attack;
   attack.seed = SeededRandom(options.seed).fork("attack").next();

@@ -55,7 +55,10 @@ struct MnistMeasure {
   Interval distortion95;
   ImageAttack attack;
   std::vector<Estimate> upper;  ///< Bounds from above, if the mechanism allows any; the least first.
-  double belief_accuracy = 0;   ///< Of the training adversary on these pictures; never evidence.
+  /// I(X;Z) as the training adversary believes it on these pictures, nats, and how many it recognises. Never
+  /// evidence.
+  double belief = 0;
+  double belief_accuracy = 0;
   double seconds = 0;
 };
 
@@ -65,7 +68,6 @@ struct MnistPoint {
   ImageModel model;
   TrainSummary training;
   double training_distortion = 0;  ///< Mean over the last epoch.
-  double belief = 0;               ///< I(X;Z) as the training adversary believes it in the end, nats.
   double seconds = 0;              ///< Of training, this time.
   MnistMeasure measure;
 };
