@@ -118,7 +118,6 @@ int run_release(const ReleaseCommand& command) {
     fmt::print(stderr, "ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
   if (const auto* images = std::get_if<ImageReleaseModel>(&any)) return release_pictures(*images, command);
   const auto& model = std::get<ReleaseModel>(any);
-  if (command.force) throw Error(ErrorCode::kUsage, "--force is for directories of pictures", "leave it out");
   ReleaseOptions options{.threads = command.threads, .insecure_seed = command.insecure_seed};
   if (!command.unknown.empty()) options.unknown = policy_of(command.unknown);
   require_none(options.check(), "this release cannot be made");
@@ -180,7 +179,7 @@ void add_release_command(CommandLine& line) {
       ->type_name("CHAR")
       ->default_str("");
   command->add_option("--threads", options->threads, "Threads; 0: one per core")->type_name("N");
-  command->add_flag("--force", options->force, "Replace an existing directory of pictures");
+  command->add_flag("--force", options->force, "Replace an existing directory of pictures; a file is replaced anyway");
   command->add_flag("--quiet", options->quiet, "No notices");
   command->add_option("--insecure-test-noise", options->insecure_seed, "Seeded noise, for tests only")
       ->type_name("SEED");

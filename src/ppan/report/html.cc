@@ -168,9 +168,24 @@ void add_curve_table(Page& page, const CurveTable& curve) {
   page.raw(
       "<details data-print><summary>All points as a table</summary><div class=\"scroll\"><table "
       "id=\"curve-table\"><thead><tr><th></th>");
-  for (const std::string_view name : kCurveColumns)
-    page.add("<th{}>{}</th>", name == "series" ? "" : " class=\"r\"", name);
-  for (const std::string& name : columns) page.add("<th class=\"more\">{}</th>", escape(name));
+  // Paper is narrow: what is empty for every point, and what is not needed to read the leakage, stays off it.
+  constexpr std::array kNumbers{&CurveRow::budget,  &CurveRow::weight,  &CurveRow::distortion,
+                                &CurveRow::leakage, &CurveRow::optimum, &CurveRow::excess};
+  std::array<const char*, kNumbers.size()> look{};
+  for (std::size_t c = 0; c < kNumbers.size(); ++c) {
+    const bool any = std::any_of(curve.rows.begin(), curve.rows.end(),
+                                 [&](const CurveRow& row) { return (row.*kNumbers[c]).has_value(); });
+    look[c] = any ? "r" : "r more";
+  }
+  const auto printed = [](std::string_view name) {
+    return name == curve_column::kLeakageLow || name == curve_column::kLeakageHigh ||
+           name == curve_column::kLeakageKind;
+  };
+  page.raw("<th>series</th>");
+  for (std::size_t c = 0; c < kNumbers.size(); ++c)
+    page.add("<th class=\"{}\">{}</th>", look[c], kCurveColumns[c + 1]);
+  for (const std::string& name : columns)
+    page.add("<th{}>{}</th>", printed(name) ? "" : " class=\"more\"", escape(name));
   page.raw("</tr></thead><tbody>");
   for (std::size_t i = 0; i < curve.rows.size(); ++i) {
     const CurveRow& row = curve.rows[i];
@@ -178,15 +193,15 @@ void add_curve_table(Page& page, const CurveTable& curve) {
         "<tr data-row=\"{0}\"><td><button type=\"button\" data-choose=\"{0}\" aria-label=\"choose row "
         "{1}\">&#9656;</button></td><td>{2}</td>",
         i, i + 1, escape(row.series));
-    for (const auto* value :
-         {&row.budget, &row.weight, &row.distortion, &row.leakage, &row.optimum, &row.excess}) {
-      page.add("<td class=\"r\">{}</td>", *value ? html::number(**value) : std::string());
+    for (std::size_t c = 0; c < kNumbers.size(); ++c) {
+      const std::optional<double>& value = row.*kNumbers[c];
+      page.add("<td class=\"{}\">{}</td>", look[c], value ? html::number(*value) : std::string());
     }
     for (const std::string& name : columns) {
       const auto value = row.number(name);
       // Counts and seeds as they are written, measured values rounded.
       const bool whole = row.text(name).find_first_not_of("0123456789") == std::string_view::npos;
-      page.add("<td class=\"more{}\">{}</td>", value ? " r" : "",
+      page.add("<td class=\"{}{}\">{}</td>", printed(name) ? "" : "more ", value ? "r" : "",
                value && !whole ? html::number(*value) : escape(row.text(name)));
     }
     page.raw("</tr>");

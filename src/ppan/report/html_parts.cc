@@ -55,7 +55,7 @@ std::string provenance(const Estimate& estimate) {
   } else if (estimate.bound != Bound::kExact) {
     text += ", no interval known";
   }
-  text += ", " + escape(estimate.method);
+  if (estimate.method != to_string(estimate.bound)) text += ", " + escape(estimate.method);
   if (estimate.samples > 0) text += fmt::format(", {} records", estimate.samples);
   return text;
 }

@@ -158,7 +158,7 @@ std::string success(const AuditDetail& audit) {
 std::string learning_curves(const AuditDetail& audit) {
   Figure figure{.title = "Learning curves of the attackers",
                 .x = {.label = "rows the attacker was trained on", .logarithmic = true},
-                .y = {.label = "leakage found [nats], lower bound"},
+                .y = {.label = "lower bound found [nats]"},
                 .width = 460,
                 .height = 240};
   constexpr std::array kRoles{SeriesRole::kLearned,   SeriesRole::kLearned2,   SeriesRole::kLearned3,
