@@ -134,8 +134,11 @@ Vector<double> log_share(const Symbols& x, std::int32_t levels) {
 Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string method, const Units& unit) {
   const Rate mean = mean_rate(gain, unit);
   const auto clip = [&](double v) { return std::clamp(v, 0.0, std::max(entropy, 0.0)); };
+  // An attacker that did worse than knowing nothing has shown nothing, with as much doubt as its rows leave:
+  // its interval does not shrink to a point at 0.
+  const double half = mean.interval95.high - mean.value;
   return {.nats = clip(mean.value),
-          .interval95 = Interval{clip(mean.interval95.low), clip(mean.interval95.high)},
+          .interval95 = Interval{clip(mean.interval95.low), clip(std::max(mean.value, 0.0) + half)},
           .bound = Bound::kLower,
           .method = std::move(method),
           .samples = gain.size()};

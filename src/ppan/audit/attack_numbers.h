@@ -41,7 +41,7 @@ Vector<double> log_share(const Symbols& x, std::int32_t levels);
 /// shares of the levels among these same rows. The mean is H(P) minus the log loss; the entropy of sample
 /// shares is below H(X) in expectation and no Q beats P(x|z), so in expectation it is below I(X;Z). Interval:
 /// normal, from the variance of the gains, which is right to first order with P estimated (the influence of a
-/// row on the entropy is -log P(x)). Both are clipped to [0, entropy].
+/// row on the entropy is -log P(x)). Both are clipped to [0, entropy]; a mean below 0 counts as 0.
 Estimate lower_bound(const VectorRef<double>& gain, double entropy, std::string method,
                      const Units& unit = {});
 

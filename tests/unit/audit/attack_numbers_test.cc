@@ -82,6 +82,10 @@ TEST(AttackNumbers, LowFalsePositiveFindsTheFewThatAreKnown) {
 TEST(AttackNumbers, LowerBoundIsClippedToWhatThereIs) {
   const Vector<double> negative = Vector<double>::Constant(10, -0.3);
   EXPECT_EQ(lower_bound(negative, 0.5, "m").nats, 0);
+  Vector<double> worse(4);  // than knowing nothing: the doubt of four rows stays
+  worse << -0.3, -0.1, -0.2, -0.4;
+  EXPECT_EQ(lower_bound(worse, 0.5, "m").interval95->low, 0);
+  EXPECT_NEAR(lower_bound(worse, 0.5, "m").interval95->high, mean_rate(worse).interval95.high + 0.25, 1e-12);
   const Vector<double> large = Vector<double>::Constant(10, 2);
   const Estimate e = lower_bound(large, 0.5, "m");
   EXPECT_EQ(e.nats, 0.5);
