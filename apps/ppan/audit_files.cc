@@ -51,7 +51,9 @@ AuditDetail detail_of(const AttributeAudit& attribute, const std::string& made) 
     if (!learning && score.name != "mixture") {
       learning = true;
       for (const LearningPoint& point : attribute.learning)
-        attacker.learning_curve.push_back({point.rows, std::max(0.0, point.gain.value)});
+        attacker.learning_curve.push_back(
+            {point.rows, std::max(0.0, point.gain.value),
+             Interval{std::max(0.0, point.gain.interval95.low), std::max(0.0, point.gain.interval95.high)}});
     }
     out.attackers.push_back(std::move(attacker));
   }

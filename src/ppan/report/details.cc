@@ -92,8 +92,14 @@ Json to_json(const AttackerDetail& attacker) {
   put_rate(j, "balanced_accuracy", attacker.balanced_accuracy);
   put_rate(j, "auc", attacker.auc);
   if (attacker.won) j["won"] = true;
-  for (const auto& [rows, nats] : attacker.learning_curve)
-    j["learning_curve"].push_back({{"rows", rows}, {"nats", nats}});
+  for (const LearningStep& step : attacker.learning_curve) {
+    Json point{{"rows", step.rows}, {"nats", step.nats}};
+    if (step.interval95) {
+      point["low"] = step.interval95->low;
+      point["high"] = step.interval95->high;
+    }
+    j["learning_curve"].push_back(std::move(point));
+  }
   return j;
 }
 
@@ -109,6 +115,8 @@ AttackerDetail attacker_from(const Json& j) {
     LearningStep& to = attacker.learning_curve.emplace_back();
     take(point, "rows", to.rows);
     take(point, "nats", to.nats);
+    if (point.contains("low"))
+      to.interval95 = Interval{point.at("low").get<double>(), point.at("high").get<double>()};
   }
   return attacker;
 }

@@ -48,6 +48,7 @@ struct SuccessRate {
 struct LearningStep {
   std::int64_t rows = 0;  ///< Rows the attacker was trained on.
   double nats = 0;        ///< What it then found.
+  std::optional<Interval> interval95{};
 };
 
 struct AttackerDetail {

@@ -158,7 +158,7 @@ std::string success(const AuditDetail& audit) {
 std::string learning_curves(const AuditDetail& audit) {
   Figure figure{.title = "Learning curves of the attackers",
                 .x = {.label = "rows the attacker was trained on", .logarithmic = true},
-                .y = {.label = "lower bound found [nats]"},
+                .y = {.label = "lower bound found [nats]", .low = 0},
                 .width = 460,
                 .height = 240};
   constexpr std::array kRoles{SeriesRole::kLearned,   SeriesRole::kLearned2,   SeriesRole::kLearned3,
@@ -166,8 +166,9 @@ std::string learning_curves(const AuditDetail& audit) {
   for (const AttackerDetail& attacker : audit.attackers) {
     if (attacker.learning_curve.empty()) continue;
     FigureSeries series{.name = attacker.name, .role = kRoles[figure.series.size() % kRoles.size()]};
-    for (const auto& [rows, nats] : attacker.learning_curve)
-      series.points.push_back({.x = static_cast<double>(rows), .y = nats});
+    for (const LearningStep& step : attacker.learning_curve)
+      series.points.push_back(
+          {.x = static_cast<double>(step.rows), .y = step.nats, .interval = step.interval95});
     figure.series.push_back(std::move(series));
   }
   if (figure.series.empty()) return {};

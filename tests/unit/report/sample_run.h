@@ -74,7 +74,8 @@ inline AuditDetail sample_audit(double nats) {
     attacker.accuracy = SuccessRate{0.6 + found / 4, Interval{0.59, 0.61 + found / 4}};
     attacker.auc = SuccessRate{0.5 + found / 2};
     for (const int rows : {500, 1000, 2000, 4000, 8000})
-      attacker.learning_curve.push_back({rows, found * (1 - std::exp(-rows / 1500.0))});
+      attacker.learning_curve.push_back(
+          {rows, found * (1 - std::exp(-rows / 1500.0)), Interval{0.25 * found, 1.5 * found}});
     audit.attackers.push_back(attacker);
   }
   for (const char* name : {"single", "married", "divorced"}) {
