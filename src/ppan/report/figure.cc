@@ -416,7 +416,7 @@ struct LegendEntry {
 
 class Legend {
  public:
-  Legend(const std::vector<const Figure*>& figures, double left, double right) : left_(left) {
+  Legend(const std::vector<const Figure*>& figures, double left, double right) {
     double x = left;
     int row = 0;
     for (const Figure* figure : figures) {
@@ -469,7 +469,6 @@ class Legend {
     });
   }
 
-  double left_;
   int rows_ = 0;
   std::vector<LegendEntry> entries_;
 };
