@@ -65,7 +65,7 @@ TEST_P(PosteriorGradient, MatchesDifferences) {
   posterior.parameters().head(weights) += 0.3 * random_vector(random, weights);
   posterior.observe(random_matrix(random, 50, kSeenWidth) * 3);
   const Matrix<double> d_score = random_matrix(random, kRecords, draws);
-  const auto value = [&](const Matrix<double>& at) {
+  const auto value = [&, shared = shared, draws = draws](const Matrix<double>& at) {
     return posterior.score(at, shared, draws, attributes).cwiseProduct(d_score).sum();
   };
 

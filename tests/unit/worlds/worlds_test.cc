@@ -204,13 +204,14 @@ TEST(GaussianMixtureWorld, SamplesItsLaw) {
 TEST(Worlds, ListTheirProblemsAndRefuseToSample) {
   SeededRandom random(8);
   EXPECT_THAT((SymmetricPairWorld{{1, 2}, Observation::kBottleneck}.check()), SizeIs(3));
-  EXPECT_THROW((SymmetricPairWorld{{1, 0.4}}.sample(10, random)), Error);
+  EXPECT_THROW(static_cast<void>(SymmetricPairWorld{{1, 0.4}}.sample(10, random)), Error);
   EXPECT_THAT((GaussianScalarWorld{1, Observation::kRateDistortion}.check()), SizeIs(2));
-  EXPECT_THROW((GaussianScalarWorld{1}.sample(10, random)), Error);
-  EXPECT_THROW((GaussianVectorWorld{}.sample(10, random)), Error);
-  EXPECT_THROW((GaussianRateDistortionWorld{Vector<double>::Zero(1)}.sample(10, random)), Error);
-  EXPECT_THROW((BottleneckGaussianWorld{-1}.sample(10, random)), Error);
-  EXPECT_THROW((BottleneckBinaryWorld{1.1}.sample(10, random)), Error);
+  EXPECT_THROW(static_cast<void>(GaussianScalarWorld{1}.sample(10, random)), Error);
+  EXPECT_THROW(static_cast<void>(GaussianVectorWorld{}.sample(10, random)), Error);
+  EXPECT_THROW(static_cast<void>(GaussianRateDistortionWorld{Vector<double>::Zero(1)}.sample(10, random)),
+               Error);
+  EXPECT_THROW(static_cast<void>(BottleneckGaussianWorld{-1}.sample(10, random)), Error);
+  EXPECT_THROW(static_cast<void>(BottleneckBinaryWorld{1.1}.sample(10, random)), Error);
   GaussianMixtureWorld mixture;
   mixture.weights *= 0.9;
   mixture.sigma = 0;
