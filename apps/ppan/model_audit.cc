@@ -76,10 +76,13 @@ ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint
   out.quick = report.quick;
   out.data_sha256 = fingerprint;
   for (const AttributeAudit& attribute : report.attributes) {
-    out.attributes.push_back({.name = attribute.name,
-                              .leakage = attribute.leakage,
-                              .accuracy = attribute.accuracy.value,
-                              .prior_accuracy = attribute.prior_accuracy});
+    out.attributes.push_back(
+        {.name = attribute.name,
+         .leakage = attribute.leakage,
+         .accuracy = attribute.accuracy.value,
+         .prior_accuracy = attribute.prior_accuracy,
+         .upper = attribute.upper.empty() ? std::nullopt : std::optional(attribute.upper.front()),
+         .inconclusive = attribute.verdict == AuditVerdict::kInconclusive});
   }
   return out;
 }

@@ -161,6 +161,8 @@ json to_json(const ModelAudit& audit) {
     json one{{"name", finding.name}, {"leakage", json_of(finding.leakage)}};
     put(one, "accuracy", finding.accuracy);
     put(one, "prior_accuracy", finding.prior_accuracy);
+    if (finding.upper) one["upper"] = json_of(*finding.upper);
+    if (finding.inconclusive) one["inconclusive"] = true;
     out["attributes"].push_back(std::move(one));
   }
   return out;
@@ -177,6 +179,8 @@ ModelAudit audit_from_json(const json& from) {
     finding.leakage = estimate_of(one.at("leakage"));
     take(one, "accuracy", finding.accuracy);
     take(one, "prior_accuracy", finding.prior_accuracy);
+    if (one.contains("upper")) finding.upper = estimate_of(one.at("upper"));
+    finding.inconclusive = one.value("inconclusive", false);
     out.attributes.push_back(std::move(finding));
   }
   return out;
@@ -223,8 +227,15 @@ std::vector<std::pair<std::string, std::string>> audit_lines(const ModelAudit& a
                                                              InformationUnit unit) {
   std::vector<std::pair<std::string, std::string>> lines{
       {"audit", fmt::format("{} {}{}", audit.rows, of, audit.quick ? ", quick" : "")}};
-  for (const AuditFinding& finding : audit.attributes)
-    lines.emplace_back("", fmt::format("  {:<24} {}", finding.name, estimate_text(finding.leakage, unit)));
+  for (const AuditFinding& finding : audit.attributes) {
+    lines.emplace_back("",
+                       fmt::format("  {:<24} {}{}", finding.name, estimate_text(finding.leakage, unit),
+                                   finding.inconclusive ? "; INCONCLUSIVE, more rows would find more" : ""));
+    if (finding.upper) {
+      lines.emplace_back("", fmt::format("  {:<24} {}", "", estimate_text(*finding.upper, unit)));
+      lines.emplace_back("", fmt::format("  {:<24} {}", "", "  " + finding.upper->method));
+    }
+  }
   return lines;
 }
 

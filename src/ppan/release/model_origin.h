@@ -42,6 +42,8 @@ struct AuditFinding {
   Estimate leakage{};
   std::optional<double> accuracy{};        ///< Share of the rows that the best attacker got right.
   std::optional<double> prior_accuracy{};  ///< The same without the release.
+  std::optional<Estimate> upper{};         ///< The tightest bound from above.
+  bool inconclusive = false;               ///< Attackers were still getting stronger with more rows.
 };
 
 /// The last audit of a model.

@@ -24,7 +24,13 @@ ModelAudit example_audit() {
                                       .method = "boosted trees",
                                       .samples = 500},
                           .accuracy = 0.7,
-                          .prior_accuracy = 0.66}},
+                          .prior_accuracy = 0.66,
+                          .upper = Estimate{.nats = 0.6,
+                                            .interval95 = std::nullopt,
+                                            .bound = Bound::kUpper,
+                                            .method = "entropy",
+                                            .samples = 500},
+                          .inconclusive = true}},
           .rows = 500,
           .quick = true,
           .data_sha256 = "abc"};
@@ -56,6 +62,8 @@ TEST(ReleaseModel, EverythingComesBackFromAFile) {
     EXPECT_EQ(again.order, model.order);
     EXPECT_EQ(again.format, model.format);
     EXPECT_EQ(again.audit->attributes.front().leakage.interval95->high, 0.09);
+    EXPECT_EQ(again.audit->attributes.front().upper->nats, 0.6);
+    EXPECT_TRUE(again.audit->attributes.front().inconclusive);
     EXPECT_EQ(again.checksum.size(), 64);
     // The same contents give the same bytes.
     EXPECT_EQ(read_file(path), model_bytes(b));
@@ -172,6 +180,8 @@ TEST(ReleaseModel, ADescriptionTellsWhatPeopleAskFor) {
   text = describe(model);
   EXPECT_THAT(text, testing::Not(HasSubstr("UNAUDITED")));
   EXPECT_THAT(text, HasSubstr("500 rows, quick"));
+  EXPECT_THAT(text, HasSubstr("INCONCLUSIVE"));
+  EXPECT_THAT(text, HasSubstr("0.6000 nats, upper bound"));
   EXPECT_EQ(to_json(model)["audited"], true);
   EXPECT_EQ(to_json(model)["release"]["unknown"], "fail");
 }
