@@ -179,7 +179,8 @@ void add_release_command(CommandLine& line) {
       ->type_name("CHAR")
       ->default_str("");
   command->add_option("--threads", options->threads, "Threads; 0: one per core")->type_name("N");
-  command->add_flag("--force", options->force, "Replace an existing directory of pictures; a file is replaced anyway");
+  command->add_flag("--force", options->force,
+                    "Replace an existing directory of pictures; a file is replaced anyway");
   command->add_flag("--quiet", options->quiet, "No notices");
   command->add_option("--insecure-test-noise", options->insecure_seed, "Seeded noise, for tests only")
       ->type_name("SEED");

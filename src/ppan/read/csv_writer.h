@@ -11,8 +11,8 @@
 
 namespace ppan {
 
-/// Appends one field, in quotes if it holds the delimiter, a quote or a line end, or begins with the bytes of a
-/// byte-order mark.
+/// Appends one field, in quotes if it holds the delimiter, a quote or a line end, or begins with the bytes of
+/// a byte-order mark.
 void append_field(std::string_view field, char delimiter, std::string& out);
 
 /// Appends a row and its line end.
