@@ -44,6 +44,8 @@ Problems BudgetOptions::check() const {
   list.require_positive("weight", weight);
   if (form == BudgetForm::kDual) {
     list.require_positive("dual_rate", dual_rate);
+    list.require_between("memory", memory, 0, 1);
+    list.require_positive("unit", unit);
     list.require_at_least("idle_price", idle_price, 0);
   }
   return list.take();
@@ -52,6 +54,12 @@ Problems BudgetOptions::check() const {
 template <typename Scalar>
 Budget<Scalar>::Budget(BudgetOptions options) : options_(options) {
   require_none(options_.check(), "a budget with these options cannot be set:");
+}
+
+template <typename Scalar>
+double Budget<Scalar>::error() const {
+  if (running_.steps == 0) return 0;
+  return std::min(1.0, (running_.mean - options_.limit) / options_.unit);
 }
 
 template <typename Scalar>
@@ -78,15 +86,27 @@ double Budget<Scalar>::evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) 
     case BudgetForm::kRecord:
       break;
   }
+  if (options_.memory > 0) {
+    const double force = std::max(0.0, multiplier_ + weight * error());
+    constant_slope(force + options_.idle_price);
+    return force * over + options_.idle_price * mean;
+  }
   const double force = std::max(0.0, multiplier_ + weight * over);
   constant_slope(force + options_.idle_price);
   return (force * force - multiplier_ * multiplier_) / (2 * weight) + options_.idle_price * mean;
 }
 
 template <typename Scalar>
-void Budget<Scalar>::update(double mean_distortion) {
+void Budget<Scalar>::update(double mean_distortion, double share) {
   if (options_.form != BudgetForm::kDual) return;
-  multiplier_ = std::max(0.0, multiplier_ + options_.dual_rate * (mean_distortion - options_.limit));
+  const double rate = options_.dual_rate * (options_.settle ? share : 1);
+  double over = mean_distortion - options_.limit;
+  if (options_.memory > 0) {
+    const double window = std::max(1.0, options_.memory * static_cast<double>(++running_.steps));
+    running_.mean += (mean_distortion - running_.mean) / window;
+    over = error();
+  }
+  multiplier_ = std::max(0.0, multiplier_ + rate * over);
 }
 
 template class Budget<float>;

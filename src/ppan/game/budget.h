@@ -2,6 +2,7 @@
 
 // How distortion enters the mechanism's loss, given d_i, the expected distortion of each record of a batch.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,16 @@ struct BudgetOptions {
   double limit = 0;         ///< delta, in the units of the distortion; at least 0. Unused by kWeighted.
   double weight = 1;        ///< lambda; greater than 0. In kDual the strength rho of the quadratic term.
   double dual_rate = 0.01;  ///< kDual: eta, step of the multiplier per mechanism update; greater than 0.
+  /// kDual: share of the steps so far that a running mean of the distortion remembers, 0 to 1. At 0 the force
+  /// is taken at the distortion of the batch at hand, whose noise the hinge turns into force where the price
+  /// of distortion is low, so that a loose budget is not spent.
+  double memory = 0;
+  /// kDual with memory: distance from delta that counts as 1, in the units of the distortion; greater than 0.
+  /// Of the order of delta, so that a tight budget is held as closely, relatively, as a loose one.
+  double unit = 1;
+  /// kDual: eta falls with the mechanism's learning rate, so that the multiplier does not swing ever wider
+  /// round a mechanism that follows ever more slowly.
+  bool settle = false;
   /// kDual: price of distortion below delta too, nats per unit; at least 0. A mechanism with nothing left to
   /// hide then gives the rest of its budget back.
   double idle_price = 0;
@@ -36,6 +47,11 @@ struct BudgetOptions {
 /// kDual, with the multiplier m held during a step (Bertsekas 1982, ch. 2):
 ///     penalty = (max(0, m + rho (mean d - delta))^2 - m^2) / (2 rho) + idle_price mean d,
 ///     then m <- max(0, m + eta (mean d - delta)).
+/// With memory, the force comes from a running mean r of the batches before, so that the noise of the batch
+/// at hand is neither rectified by the hinge nor correlated with its gradient:
+///     penalty = max(0, m + rho e) (mean d - delta) + idle_price mean d,  e = min(1, (r - delta) / unit), e_1
+///     = 0, then r <- r + (mean d - r) / max(1, memory t) at step t, and m <- max(0, m + eta e).
+/// The cap keeps m from winding up on the distortion of a random start.
 template <typename Scalar>
 class Budget {
  public:
@@ -48,12 +64,24 @@ class Budget {
 
   /// The penalty; slope(i) becomes its derivative in d_i.
   double evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const;
-  /// After each mechanism step, with the mean distortion that step saw.
-  void update(double mean_distortion);
+  /// After each mechanism step, with the mean distortion that step saw. `share` is the mechanism's learning
+  /// rate as a share of its greatest; felt if the options say `settle`.
+  void update(double mean_distortion, double share = 1);
+
+  /// The running mean of a budget with memory, and over how many steps it ran.
+  struct Running {
+    double mean = 0;
+    std::int64_t steps = 0;
+  };
+  [[nodiscard]] Running running() const { return running_; }
+  void set_running(Running running) { running_ = running; }
 
  private:
+  [[nodiscard]] double error() const;  // e above
+
   BudgetOptions options_;
   double multiplier_ = 0;
+  Running running_;
 };
 
 }  // namespace ppan

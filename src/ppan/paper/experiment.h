@@ -4,6 +4,7 @@
 // operating points; a point is planned (plan_points), trained and scored on fresh data (run_point) on its
 // own, so that points run side by side and give the same numbers however many threads there are.
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -54,22 +55,28 @@ struct PlannedPoint {
 
 /// One point of a series, trained and scored (or solved, for the conventional approach).
 struct ExperimentPoint {
-  Index plan = 0;                             ///< Its number in the plan, from 0.
-  std::string series;                         ///< WHO/OBSERVATION, for example ppan/useful-only.
-  double budget = 0;                          ///< delta, in the units of the distortion.
-  double weight = 0;                          ///< lambda; 0 where there is none.
-  double distortion = 0;                      ///< Measured on the test data (exact for finite worlds).
-  Estimate leakage;                           ///< What the experiment is scored by.
-  double optimum = 0;                         ///< Least leakage possible at the measured distortion, nats.
-  std::optional<Estimate> ksg;                ///< Where X and Z are low-dimensional.
-  std::optional<double> training_distortion;  ///< Mean over the last epoch; present for trained points.
-  std::optional<double> training_belief;      ///< I(X;Z) as the training adversary believes it, nats.
+  Index plan = 0;               ///< Its number in the plan, from 0.
+  std::string series;           ///< WHO/OBSERVATION, for example ppan/useful-only.
+  double budget = 0;            ///< delta, in the units of the distortion.
+  double weight = 0;            ///< lambda; 0 where there is none.
+  double distortion = 0;        ///< Measured on the test data (exact for finite worlds).
+  Estimate leakage;             ///< What the experiment is scored by.
+  double optimum = 0;           ///< Least leakage possible at the measured distortion, nats.
+  std::optional<Estimate> ksg;  ///< Where X and Z are low-dimensional.
+  /// Of the final mechanism on the training data, released several times; present for trained points.
+  std::optional<double> training_distortion;
+  /// Nats of leakage that the next unit of distortion above the budget would save at the optimum.
+  double price = 0;
+  std::optional<double> training_belief;  ///< I(X;Z) as the training adversary believes it, nats.
   double sensitive_entropy = 0;  ///< h(X) of the training data: turns mean log Q(x|z) into information.
   std::optional<TrainSummary> training;
   std::string message;  ///< Why training stopped, or what the solver certified.
   double seconds = 0;   ///< Wall clock.
 
   [[nodiscard]] double excess() const { return leakage.nats - optimum; }
+  /// The optimum spends the whole budget, and exists: its price is positive and finite. Not so where all can
+  /// be hidden for less, nor where no finite leakage meets the budget.
+  [[nodiscard]] bool binding() const { return price > 0 && std::isfinite(price); }
 };
 
 /// Cloud of one component of the scatter experiment, and least-squares lines through (y, x) and (y, z).

@@ -69,6 +69,12 @@ ExperimentSettings paper_settings(std::string_view name) {
   return s;
 }
 
+// Meets a budget whatever the price of distortion there, from 0.002 to 20 nats per unit; the price itself is
+// what the multiplier ends near (docs/decisions/0003-best-preset.md).
+BudgetOptions steady_dual() {
+  return {.form = BudgetForm::kDual, .weight = 10, .dual_rate = 0.03, .memory = 0.02, .settle = true};
+}
+
 // Normal noise and an adversary that standardises what it sees keep non-Gaussian and small-scale leaks out;
 // the dual budget replaces a penalty whose fluctuation from batch to batch was most of the excess.
 void improve_gaussian(TrainOptions& train) {
@@ -76,8 +82,7 @@ void improve_gaussian(TrainOptions& train) {
   train.game.adversary.standardise = true;
   // ReLU units can all die, and the adversary with them: it then believes 0 whatever is released.
   train.game.adversary.activation = Activation::kTanh;
-  train.game.budget.form = BudgetForm::kDual;
-  train.game.budget.dual_rate = 0.03;
+  train.game.budget = steady_dual();
   train.mechanism_rate = {.rate = 0.005, .decay_from = 0.3};
   train.adversary_rate = {.rate = 0.005, .decay_from = 0.3, .final_fraction = 0.1};
 }
@@ -98,14 +103,21 @@ void improve(std::string_view name, ExperimentSettings& s) {
     TrainOptions& full_data = s.series[1].train;
     full_data.epochs = 1000;
     full_data.weight_decay = 0.01;
-    full_data.game.budget = {.form = BudgetForm::kDual, .weight = 20, .dual_rate = 0.03};
+    full_data.game.budget = steady_dual();
     full_data.mechanism_rate = {.rate = 0.01, .decay_from = 0.2};
     full_data.adversary_rate = {.rate = 0.01, .decay_from = 0.2, .final_fraction = 0.1};
     return;
   }
   if (name == "bottleneck-binary") {
-    s.series.front().train.mechanism_rate = {.rate = 0.003, .decay_from = 0.3};
-    s.series.front().train.adversary_rate = {.rate = 0.003, .decay_from = 0.3, .final_fraction = 0.1};
+    // The logits of a matrix go far for a tight budget and are long on their way: a stiffer force and a
+    // slower multiplier, or it winds up meanwhile.
+    TrainOptions& train = s.series.front().train;
+    train.epochs = 500;
+    train.game.budget = steady_dual();
+    train.game.budget.weight = 30;
+    train.game.budget.dual_rate = 0.01;
+    train.mechanism_rate = {.rate = 0.005, .decay_from = 0.3};
+    train.adversary_rate = {.rate = 0.003, .decay_from = 0.3, .final_fraction = 0.1};
     return;
   }
   for (SeriesSettings& series : s.series) {
@@ -120,6 +132,8 @@ void improve(std::string_view name, ExperimentSettings& s) {
       train.mechanism_rate.rate = 0.002;
       train.adversary_rate.rate = 0.002;
     }
+    // A mechanism this slow answers a strong force too late, and swings.
+    if (name == "scalar-gaussian") train.game.budget.weight = 3;
     if (name == "bottleneck-gaussian") {
       // Noise whose scale cannot depend on x: a gaussian mechanism here learned to make it vanish on one
       // side, 0.5 nats of leakage that its adversary did not see.
@@ -128,7 +142,6 @@ void improve(std::string_view name, ExperimentSettings& s) {
       train.game.mechanism.code = 1;
       train.game.mechanism.code_radius = 30;
     }
-    train.game.budget.weight = name == "rate-distortion" ? 20 : 10;
   }
 }
 
@@ -144,15 +157,16 @@ void change_mechanism(MechanismKind kind, Preset preset, TrainOptions& train) {
   // The optimum of Gaussian worlds is linear, and R must not be felt: it bends the code, and with it no
   // budget below about 1 / R^2 a coordinate can be met. A coordinate that tells little of X is best kept far
   // above the noise, and its gain grows slowly: hence a fast mechanism, many epochs, and a multiplier slow
-  // enough not to overshoot from the random start, whose distortion is large.
+  // enough not to overshoot from the random start, whose distortion is large. Encoder and decoder must stay
+  // inverse to each other while the gain grows, and noise of large steps keeps them from it.
   m.hidden = {};
   m.decoder = {};
   m.skip = false;
   m.code_radius = 200;
   train.game.budget.weight = 2;
-  train.game.budget.dual_rate = 0.002;
-  train.mechanism_rate.rate = 0.05;
-  if (m.code > 1) train.epochs = 500;
+  train.game.budget.dual_rate = 0.005;
+  train.mechanism_rate = {.rate = 0.02, .decay_from = 0.1};
+  if (m.code > 1) train.epochs = 600;
 }
 
 }  // namespace
@@ -163,7 +177,12 @@ ExperimentSettings settings_of(const ExperimentOptions& options) {
   for (SeriesSettings& series : s.series) {
     if (options.mechanism) change_mechanism(*options.mechanism, options.preset, series.train);
     if (options.epochs) series.train.epochs = *options.epochs;
-    if (options.budget_form) series.train.game.budget.form = *options.budget_form;
+    BudgetOptions& budget = series.train.game.budget;
+    if (options.budget_form && *options.budget_form != budget.form) {
+      // lambda of a squared penalty says nothing about the strength of a dual budget
+      if (*options.budget_form == BudgetForm::kDual) budget = steady_dual();
+      budget.form = *options.budget_form;
+    }
   }
   return s;
 }

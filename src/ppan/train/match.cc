@@ -69,6 +69,7 @@ MatchState<Scalar> Match<Scalar>::state() {
     state.utility = {learner->parameters(), utility_adam_.state(), learner->averages_started()};
   }
   state.multiplier = budget_.multiplier();
+  state.running = budget_.running();
   return state;
 }
 
@@ -94,7 +95,12 @@ void Match<Scalar>::resume(const MatchState<Scalar>& state) {
     take(state.utility, "utility network", learner->parameters(), utility_adam_);
     learner->set_averages_started(state.utility.averages_started);
   }
+  if (budget_.options().memory > 0 && state.mechanism.adam.m.size() > 0 && state.running.steps == 0) {
+    throw Error(ErrorCode::kUsage,
+                "training cannot be resumed: the state has no running mean for a dual budget with memory");
+  }
   budget_.set_multiplier(state.multiplier);
+  budget_.set_running(state.running);
 }
 
 template <typename Scalar>
@@ -188,10 +194,16 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
 }
 
 template <typename Scalar>
-StepReport Match<Scalar>::step_mechanism(const Records<Scalar>& batch, double rate) {
+double Match<Scalar>::measure_distortion(const Records<Scalar>& batch) {
+  distortion_->evaluate(draws_, batch.useful, distortion_value_);
+  return weighted_mean(distortion_value_);
+}
+
+template <typename Scalar>
+StepReport Match<Scalar>::step_mechanism(const Records<Scalar>& batch, double rate, double share) {
   const StepReport report = evaluate_mechanism(batch, mechanism_gradient_);
   mechanism_adam_.step(rate, mechanism_gradient_, mechanism_->parameters());
-  budget_.update(report.distortion);
+  budget_.update(report.distortion, share);
   return report;
 }
 

@@ -56,7 +56,8 @@ struct MatchState {
   PlayerState<Scalar> adversary;
   PlayerState<Scalar> discriminator;
   PlayerState<Scalar> utility;
-  double multiplier = 0;  ///< Of a dual budget.
+  double multiplier = 0;                     ///< Of a dual budget.
+  typename Budget<Scalar>::Running running;  ///< Of a dual budget with memory.
 };
 
 template <typename Scalar>
@@ -96,7 +97,10 @@ class Match {
   /// Ascends mean log Q'(y|z), if the distortion is learned; returns it as it was before the step.
   double step_utility(const Records<Scalar>& batch, double rate);
   /// Descends the mechanism's loss and moves the budget's multiplier.
-  StepReport step_mechanism(const Records<Scalar>& batch, double rate);
+  /// `share`: `rate` as a share of its greatest (Budget::update).
+  StepReport step_mechanism(const Records<Scalar>& batch, double rate, double share = 1);
+  /// Mean distortion of the current draws.
+  double measure_distortion(const Records<Scalar>& batch);
   /// The mechanism's loss and its parameter gradient, without a step.
   StepReport evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient);
 

@@ -35,6 +35,28 @@ void take_start(const Vector<Scalar>& from, const char* player, Vector<Scalar>& 
   to = from;
 }
 
+// Mean distortion of the mechanism as it is, over all records; a noiseless one needs a single pass.
+template <typename Scalar>
+double measure_distortion(const Records<Scalar>& records, const TrainOptions& options, SeededRandom random,
+                          Match<Scalar>& match) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(records.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  Records<Scalar> batch;
+  Matrix<Scalar> noise;
+  const int passes = match.mechanism().noisy() ? options.final_releases : 1;
+  double sum = 0;
+  for (int pass = 0; pass < passes; ++pass) {
+    for (Index from = 0; from < records.rows(); from += options.batch) {
+      const Index count = std::min(options.batch, records.rows() - from);
+      gather(records, order.data() + from, count, batch);
+      match.mechanism().fill_noise(random, count, noise);
+      match.draw(batch, noise);
+      sum += match.measure_distortion(batch) * static_cast<double>(count);
+    }
+  }
+  return sum / (static_cast<double>(passes) * static_cast<double>(records.rows()));
+}
+
 }  // namespace
 
 Problems TrainOptions::check() const {
@@ -46,6 +68,7 @@ Problems TrainOptions::check() const {
   list.require_at_least("warm_up", warm_up, 0);
   list.require_at_least("ramp", ramp, 0);
   list.require_at_least("weight_decay", weight_decay, 0);
+  list.require_at_least("final_releases", final_releases, 0);
   list.add("mechanism_rate", mechanism_rate.check());
   list.add("adversary_rate", adversary_rate.check());
   return list.take();
@@ -134,7 +157,7 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
       if (options.weight_decay > 0) {
         match.mechanism().parameters() *= static_cast<Scalar>(1 - rate * options.weight_decay);
       }
-      const StepReport step = match.step_mechanism(batch, rate);
+      const StepReport step = match.step_mechanism(batch, rate, rate / options.mechanism_rate.rate);
       report.mean.log_likelihood += step.log_likelihood;
       report.mean.distortion += step.distortion;
       report.mean.penalty += step.penalty;
@@ -173,6 +196,9 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
           fmt::format("stopped after epoch {} of {}: {}", epoch, options.epochs, verdict.reason);
     }
     if (stop) break;
+  }
+  if (options.final_releases > 0) {
+    summary.distortion = measure_distortion(records, options, root.fork("final-releases"), match);
   }
   auto adversary = std::make_unique<Posterior<Scalar>>(match.adversary());
   return {match.take_mechanism(), std::move(adversary), std::move(summary)};

@@ -30,6 +30,9 @@ struct TrainOptions {
   /// Each mechanism step first shrinks its parameters by rate * weight_decay (Loshchilov, Hutter 2019). At
   /// least 0. With few records per symbol it keeps a finite mechanism from following the sample's accidents.
   double weight_decay = 0;
+  /// Times that all records are released at the end, to measure the mechanism's distortion
+  /// (TrainSummary::distortion). At least 0.
+  int final_releases = 0;
   RateSchedule mechanism_rate;
   RateSchedule adversary_rate;
   std::uint64_t seed = 1;  ///< Fixes initial parameters, order of records and noise.
@@ -66,6 +69,8 @@ struct TrainSummary {
   Stop stop = Stop::kEpochLimit;
   std::string message;  ///< Why it stopped, in words.
   std::vector<EpochReport> epochs;
+  /// Mean distortion of the mechanism returned, over all records; where options ask for it.
+  std::optional<double> distortion;
 };
 
 template <typename Scalar>

@@ -111,8 +111,8 @@ TEST(Experiment, ScatterShowsThreeComponents) {
   EXPECT_EQ(result.scatter[2].rho, 0.07);
   for (const ScatterCloud& cloud : result.scatter) {
     EXPECT_EQ(cloud.y.size(), cloud.z.size());
-    // With unit variances the slope of x on y is the correlation; 500 records: 5 standard errors of 1/sqrt(500),
-    // false-alarm rate 6e-7 a panel.
+    // With unit variances the slope of x on y is the correlation; 500 records: 5 standard errors of
+    // 1/sqrt(500), false-alarm rate 6e-7 a panel.
     EXPECT_NEAR(cloud.slope_x, cloud.rho, 0.23);
   }
 }
@@ -126,6 +126,19 @@ TEST(Experiment, BottleneckScoreIsNotFooled) {
   for (const ExperimentPoint& p : run_experiment(options).points) {
     EXPECT_EQ(p.leakage.bound, Bound::kExact);
     EXPECT_GE(p.excess(), -1e-4);  // nothing beats the optimum
+  }
+}
+
+// The paper's settings let the noise of a Gaussian mechanism all but vanish for some x; that must be scored,
+// as a great leakage, and not end the run.
+TEST(Experiment, ABottleneckWithHardlyAnyNoiseIsScored) {
+  ExperimentOptions options{.name = "bottleneck-gaussian", .preset = Preset::kPaper};
+  options.points = 3;
+  options.epochs = 60;
+  for (const ExperimentPoint& p : run_experiment(options).points) {
+    EXPECT_TRUE(std::isfinite(p.leakage.nats));
+    EXPECT_TRUE(std::isfinite(p.distortion));
+    EXPECT_GE(p.excess(), -0.005);
   }
 }
 

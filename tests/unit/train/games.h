@@ -81,6 +81,13 @@ inline std::vector<NamedGame> games() {
   const PosteriorOptions small{.hidden = {5, 5}};
   const BudgetOptions expected{.form = BudgetForm::kExpected, .limit = 0.3, .weight = 10};
   const BudgetOptions dual{.form = BudgetForm::kDual, .limit = 0.3, .weight = 5, .dual_rate = 0.1};
+  const BudgetOptions steady{.form = BudgetForm::kDual,
+                             .limit = 0.3,
+                             .weight = 5,
+                             .dual_rate = 0.1,
+                             .memory = 0.5,
+                             .unit = 0.5,
+                             .settle = true};
   const BudgetOptions record{.form = BudgetForm::kRecord, .limit = 0.3, .weight = 5};
   const BudgetOptions weighted{.form = BudgetForm::kWeighted, .weight = 5};
   return {
@@ -98,6 +105,9 @@ inline std::vector<NamedGame> games() {
         {},
         dual}},
       {"gaussian", World::kGaussian, {{.kind = K::kGaussian, .hidden = {5}}, small, kSquared, {}, dual}},
+      {"steady_budget",
+       World::kGaussian,
+       {{.kind = K::kGaussian, .hidden = {5}}, small, kSquared, {}, steady}},
       {"gaussian_chain",
        World::kChain,
        {{.kind = K::kGaussian, .released = 2, .hidden = {5}, .draws = 2}, small, kSquared, {}, expected}},
