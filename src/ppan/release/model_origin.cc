@@ -223,11 +223,12 @@ std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin&
   return lines;
 }
 
-std::vector<std::pair<std::string, std::string>> audit_lines(const ModelAudit& audit, std::string_view of,
-                                                             InformationUnit unit) {
+std::vector<std::pair<std::string, std::string>> audit_lines(const std::optional<ModelAudit>& audit,
+                                                             std::string_view of, InformationUnit unit) {
+  if (!audit) return {{"audit", "UNAUDITED: 'ppan audit' attacks it with the whole suite"}};
   std::vector<std::pair<std::string, std::string>> lines{
-      {"audit", fmt::format("{} {}{}", audit.rows, of, audit.quick ? ", quick" : "")}};
-  for (const AuditFinding& finding : audit.attributes) {
+      {"audit", fmt::format("{} {}{}", audit->rows, of, audit->quick ? ", quick" : "")}};
+  for (const AuditFinding& finding : audit->attributes) {
     lines.emplace_back("",
                        fmt::format("  {:<24} {}{}", finding.name, estimate_text(finding.leakage, unit),
                                    finding.inconclusive ? "; INCONCLUSIVE, more rows would find more" : ""));

@@ -69,9 +69,9 @@ ModelOrigin mix_origins(const ModelOrigin& first, const ModelOrigin& second, dou
 /// from, "rows" or "pictures".
 std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin& origin, std::string_view of,
                                                               InformationUnit unit);
-/// The same of its audit.
-std::vector<std::pair<std::string, std::string>> audit_lines(const ModelAudit& audit, std::string_view of,
-                                                             InformationUnit unit);
+/// The same of its audit, or that there was none.
+std::vector<std::pair<std::string, std::string>> audit_lines(const std::optional<ModelAudit>& audit,
+                                                             std::string_view of, InformationUnit unit);
 
 /// "0.1234 nats (95 % interval 0.1200 to 0.1300), lower bound".
 std::string estimate_text(const Estimate& estimate, InformationUnit unit);
