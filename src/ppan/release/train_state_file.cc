@@ -70,9 +70,13 @@ EpochReport epoch_from(const json& j) {
 void write_train_state(const std::filesystem::path& path, const TrainState<float>& state,
                        const std::string& fingerprint) {
   ModelContainer file;
-  file.metadata = {{"kind", "training"},         {"version", kStateVersion},
-                   {"fingerprint", fingerprint}, {"multiplier", state.match.multiplier},
-                   {"players", json::object()},  {"epochs", json::array()}};
+  file.metadata = {{"kind", "training"},
+                   {"version", kStateVersion},
+                   {"fingerprint", fingerprint},
+                   {"multiplier", state.match.multiplier},
+                   {"running", {state.match.running.mean, state.match.running.steps}},
+                   {"players", json::object()},
+                   {"epochs", json::array()}};
   for (const EpochReport& epoch : state.epochs) file.metadata["epochs"].push_back(to_json(epoch));
   put(file, "mechanism", state.match.mechanism);
   put(file, "adversary", state.match.adversary);
@@ -101,6 +105,8 @@ TrainState<float> read_train_state(const std::filesystem::path& path, const std:
     state.match.discriminator = get(file, "discriminator");
     state.match.utility = get(file, "utility");
     state.match.multiplier = file.metadata.at("multiplier").get<double>();
+    state.match.running.mean = file.metadata.at("running").at(0).get<double>();
+    state.match.running.steps = file.metadata.at("running").at(1).get<std::int64_t>();
     for (const json& epoch : file.metadata.at("epochs")) state.epochs.push_back(epoch_from(epoch));
     return state;
   } catch (const json::exception& error) {

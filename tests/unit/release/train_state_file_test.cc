@@ -29,7 +29,8 @@ class TrainStateFile : public ::testing::Test {
     records_.sensitive[0].value = y.value.col(0);
     options_.game.mechanism = {.kind = MechanismKind::kNoiseInput, .released = 2, .hidden = {4}};
     options_.game.adversary = {.hidden = {4}, .standardise = true};
-    options_.game.budget = {.form = BudgetForm::kDual, .limit = 0.3, .weight = 5, .dual_rate = 0.1};
+    options_.game.budget = {
+        .form = BudgetForm::kDual, .limit = 0.3, .weight = 5, .dual_rate = 0.1, .memory = 0.5};
     options_.game.discriminator = {.weight = 1, .hidden = {3}};
     options_.epochs = 3;
     options_.batch = 20;
