@@ -6,10 +6,11 @@
 // The paper's: z = f(y, noise) with a sigmoid at its output, an adversary on the released picture, one step
 // each, loss E log Q(x|z) + lambda E d (+ gamma E log D(z)).
 //
-// Noisy code: an encoder, a bounded code with unit noise added, a decoder; the adversary sees the code, makes
-// several steps for each of the mechanism's, and the distortion is held at a budget. It starts from an
-// autoencoder trained for usefulness alone: started with the privacy term it falls to the mean picture, from
-// which no gradient leads away. docs/decisions/0007-images.md has the measurements.
+// Noisy code: an encoder, a bounded code with unit noise added, a decoder; one adversary sees the code,
+// another the picture (code_game.h), each makes several steps for one of the mechanism's, and the distortion
+// is held at a budget. It starts from an autoencoder trained for usefulness alone: started with the privacy
+// term it falls to the mean picture, from which no gradient leads away. docs/decisions/0007-images.md has the
+// measurements.
 
 #include <cstdint>
 #include <vector>
@@ -49,12 +50,12 @@ struct CodeImageOptions {
   std::vector<Index> decoder{400};         ///< ReLU.
   Index code = 32;                         ///< Numbers in the code. At least 1.
   double radius = 8;                       ///< R: each lies within +-R before unit noise is added. Above 0.
-  std::vector<Index> adversary{256, 256};  ///< ReLU with a direct linear path, on the code.
+  std::vector<Index> adversary{256, 256};  ///< ReLU with a direct linear path; on code and picture.
   int start_epochs = 10;                   ///< Of the autoencoder. At least 1.
   double start_rate = 0.002;
-  int epochs = 16;
+  int epochs = 8;
   Index batch = 100;
-  int adversary_steps = 5;
+  int adversary_steps = 3;
   double rate = 0.001;
   [[nodiscard]] Problems check() const;
 };
