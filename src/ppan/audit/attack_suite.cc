@@ -19,6 +19,8 @@ namespace {
 constexpr double kRiseNats = 0.005;
 constexpr double kRiseShare = 0.05;
 constexpr double kNearEverything = 0.95;  // of the entropy: nothing left to rise to
+constexpr double kTrainShare = 0.5;       // of the rows
+constexpr double kSelectionShare = 0.2;   // what is left is for the test
 constexpr double kSourceShare = 0.01;
 constexpr Index kMostSourceRows = 4000;
 
@@ -356,7 +358,7 @@ Problems SuiteOptions::check() const {
   return list.take();
 }
 
-AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit, SplitShares shares) {
+AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit) {
   std::vector<std::vector<std::int32_t>> members;
   std::unordered_map<std::int32_t, std::size_t> known;
   for (std::int32_t row = 0; row < static_cast<std::int32_t>(unit.size()); ++row) {
@@ -369,8 +371,8 @@ AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit, SplitS
   std::iota(order.begin(), order.end(), 0);
   SeededRandom random = SeededRandom(seed).fork("split");
   shuffle(random, order);
-  const auto train = static_cast<std::size_t>(shares.train * static_cast<double>(rows));
-  const auto selection = static_cast<std::size_t>(shares.selection * static_cast<double>(rows));
+  const auto train = static_cast<std::size_t>(kTrainShare * static_cast<double>(rows));
+  const auto selection = static_cast<std::size_t>(kSelectionShare * static_cast<double>(rows));
   AttackSplit split;
   for (const std::int32_t next : order) {
     auto& part = split.train.size() < train           ? split.train

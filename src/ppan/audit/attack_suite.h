@@ -35,12 +35,9 @@ struct AttackSplit {
   std::vector<std::int32_t> test;
   Units test_unit{};  ///< Of each test row; empty: every row is its own.
 };
-struct SplitShares {
-  double train = 0.5;
-  double selection = 0.2;  ///< The rest is for the test.
-};
-/// Rows of one unit (there is one for each row, or none) are all in one part.
-AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {}, SplitShares shares = {});
+/// Half of the rows to train, a fifth to choose on, the rest for the test. Rows of one unit (there is one for
+/// each row, or none) are all in one part.
+AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {});
 
 /// What the attackers of one attribute are given.
 struct SuiteInput {

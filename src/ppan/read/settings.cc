@@ -451,7 +451,8 @@ std::vector<Setting> make_settings() {
       flag<J>("audit.quick", "smaller attackers: faster, and less able to find a leak",
               at(&J::audit, &AuditSettings::quick)),
       real_or<J>("audit.limit",
-                 "most leakage allowed, in nats, by the upper end of the interval; if no trained point keeps "
+                 "most leakage allowed of a table, in nats, by the upper end of the interval; if no trained "
+                 "point keeps "
                  "it, the command ends with status 6",
                  at(&J::audit, &AuditSettings::limit), 0, kNoEnd, "none"),
 
