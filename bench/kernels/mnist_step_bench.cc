@@ -1,6 +1,7 @@
-// One iteration of the paper's experiment on MNIST, as bench/peers/mnist_step.py does it: batch 100, a draw
-// and an adversary update, a draw and a mechanism update, on random images; and the time of nothing but the
-// matrix products in it, in turns. One thread.
+// One iteration of the paper's experiment on MNIST, as `ppan paper mnist --preset paper` and
+// bench/peers/mnist_step.py do it: batch 100, one draw, on which the adversary and then the mechanism is
+// updated, on random images; and the time of nothing but the matrix products in it, by OpenBLAS, in turns.
+// One thread.
 //   bench_mnist_step [--iterations N] [--repeats N]
 // Prints one JSON object: medians over the repeats, in microseconds for an iteration, of wall-clock time
 // (us_per_iteration, sgemm_us) and of processor time (cpu_us_per_iteration, cpu_sgemm_us).
@@ -69,17 +70,13 @@ class Training {
   double iterate() {
     gather(records_, order_.data() + next_ * kBatch, kBatch, batch_);
     next_ = (next_ + 1) % (kImages / kBatch);
-    draw();
+    match_.mechanism().fill_noise(noise_stream_, kBatch, noise_);
+    match_.draw(batch_, noise_);
     match_.step_adversary(batch_, 1e-3);
-    draw();
     return match_.step_mechanism(batch_, 1e-3).loss();
   }
 
  private:
-  void draw() {
-    match_.mechanism().fill_noise(noise_stream_, kBatch, noise_);
-    match_.draw(batch_, noise_);
-  }
   ppan::Records<float> records_;
   ppan::Match<float> match_;
   SeededRandom noise_stream_;
@@ -137,7 +134,6 @@ struct Products {
     adversary.forward();
     adversary.weights();
     adversary.input(1);  // the adversary's update leaves its input as it is
-    mechanism.forward();
     adversary.forward();
     adversary.input(0);  // the mechanism's goes through it ...
     mechanism.weights();

@@ -4,137 +4,40 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
+
+#include "ppan/nn/panel_product.h"
+#include "ppan/nn/register_tile.h"
 
 namespace ppan {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr Index kPackBytes = 64;
-#elif defined(__AVX__)
-constexpr Index kPackBytes = 32;
-#else
-constexpr Index kPackBytes = 16;
-#endif
+using tile::kLanes;
+using tile::Pack;
+using tile::WeightSteps;
 
-// A vector register of `Scalar`s, by the vector extension of GCC and Clang.
-template <typename Scalar>
-struct PackOf;
-template <>
-struct PackOf<float> {
-  using Type __attribute__((vector_size(kPackBytes))) = float;
-};
-template <>
-struct PackOf<double> {
-  using Type __attribute__((vector_size(kPackBytes))) = double;
-};
-template <typename Scalar>
-using Pack = typename PackOf<Scalar>::Type;
-template <typename Scalar>
-constexpr Index kLanes = kPackBytes / static_cast<Index>(sizeof(Scalar));
-
-template <typename Scalar>
-Pack<Scalar> load(const Scalar* p) {
-  Pack<Scalar> v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-template <typename Scalar>
-void store(Scalar* p, Pack<Scalar> v) {
-  std::memcpy(p, &v, sizeof v);
-}
-
-// Sum of the lanes in a fixed order, so that the result does not depend on the optimiser: halves are added
-// until one number is left, lane i to lane i + half.
-template <typename Scalar, Index kBytes>
-struct LaneSum {
-  using Whole __attribute__((vector_size(kBytes))) = Scalar;
-  using Half __attribute__((vector_size(kBytes / 2))) = Scalar;
-  static Scalar of(Whole v) {
-    Half half[2];
-    std::memcpy(half, &v, sizeof v);
-    return LaneSum<Scalar, kBytes / 2>::of(half[0] + half[1]);
-  }
-};
-template <>
-struct LaneSum<float, 16> {
-  using Whole __attribute__((vector_size(16))) = float;
-  static float of(Whole v) { return (v[0] + v[2]) + (v[1] + v[3]); }
-};
-template <>
-struct LaneSum<double, 16> {
-  using Whole __attribute__((vector_size(16))) = double;
-  static double of(Whole v) { return v[0] + v[1]; }
-};
-
-template <typename Scalar>
-Scalar sum_lanes(Pack<Scalar> v) {
-  return LaneSum<Scalar, kPackBytes>::of(v);
-}
-
-// Weight of input i for output j, at w[i * input_step + j * output_step]: one kernel serves W and W^T.
-struct WeightSteps {
-  Index input_step;
-  Index output_step;
-};
-
-// kColumns outputs of 2 packs of rows starting at `row`.
-template <int kColumns, typename Scalar>
-inline void product_tile(Index rows, Index inputs, const Scalar* a, const Scalar* w, WeightSteps steps,
-                         const Scalar* bias, bool relu, Scalar* z, Index row) {
-  constexpr Index kL = kLanes<Scalar>;
-  Pack<Scalar> low[kColumns];
-  Pack<Scalar> high[kColumns];
-  for (int j = 0; j < kColumns; ++j) {
-    const Scalar start = bias ? bias[j] : Scalar(0);
-    low[j] = Pack<Scalar>{} + start;
-    high[j] = low[j];
-  }
-  const Scalar* column = a + row;
-  for (Index i = 0; i < inputs; ++i, column += rows) {
-    const Pack<Scalar> a_low = load(column);
-    const Pack<Scalar> a_high = load(column + kL);
-    const Scalar* weight = w + i * steps.input_step;
-    for (int j = 0; j < kColumns; ++j) {
-      const Scalar wij = weight[j * steps.output_step];
-      low[j] += a_low * wij;
-      high[j] += a_high * wij;
-    }
-  }
-  for (int j = 0; j < kColumns; ++j) {
-    if (relu) {
-      const Pack<Scalar> zero{};
-      low[j] = low[j] > zero ? low[j] : zero;
-      high[j] = high[j] > zero ? high[j] : zero;
-    }
-    store(z + j * rows + row, low[j]);
-    store(z + j * rows + row + kL, high[j]);
-  }
-}
-
+// kColumns outputs for all rows.
 template <int kColumns, typename Scalar>
 inline void product_columns(Index rows, Index inputs, const Scalar* a, const Scalar* w, WeightSteps steps,
                             const Scalar* bias, bool relu, Scalar* z) {
-  constexpr Index kBlock = 2 * kLanes<Scalar>;
+  constexpr Index kL = kLanes<Scalar>;
+  constexpr Index kBlock = 2 * kL;
   if (rows < kBlock) {
     for (int j = 0; j < kColumns; ++j) {
       for (Index r = 0; r < rows; ++r) {
         Scalar sum = bias ? bias[j] : Scalar(0);
-        for (Index i = 0; i < inputs; ++i) {
-          sum += a[i * rows + r] * w[i * steps.input_step + j * steps.output_step];
-        }
+        for (Index i = 0; i < inputs; ++i) sum += a[i * rows + r] * w[i * steps.input + j * steps.output];
         z[j * rows + r] = relu && !(sum > 0) ? Scalar(0) : sum;
       }
     }
     return;
   }
+  const auto block = [&](Index row) {
+    tile::product<2, kColumns>(inputs, a + row, {kL, rows}, w, steps, bias, relu, z + row, rows);
+  };
   Index row = 0;
-  for (; row + kBlock <= rows; row += kBlock) {
-    product_tile<kColumns>(rows, inputs, a, w, steps, bias, relu, z, row);
-  }
+  for (; row + kBlock <= rows; row += kBlock) block(row);
   // The last block overlaps the one before it and writes the same values again.
-  if (row < rows) product_tile<kColumns>(rows, inputs, a, w, steps, bias, relu, z, rows - kBlock);
+  if (row < rows) block(rows - kBlock);
 }
 
 template <typename Scalar>
@@ -142,8 +45,8 @@ void product(Index rows, Index inputs, Index outputs, const Scalar* a, const Sca
              const Scalar* bias, bool relu, Scalar* z) {
   Index j = 0;
   const auto run = [&]<int kColumns>() {
-    product_columns<kColumns>(rows, inputs, a, w + j * steps.output_step, steps, bias ? bias + j : nullptr,
-                              relu, z + j * rows);
+    product_columns<kColumns>(rows, inputs, a, w + j * steps.output, steps, bias ? bias + j : nullptr, relu,
+                              z + j * rows);
     j += kColumns;
   };
   while (outputs - j >= 5 && (outputs - j) % 4 != 0) run.template operator()<5>();
@@ -153,54 +56,12 @@ void product(Index rows, Index inputs, Index outputs, const Scalar* a, const Sca
   if (outputs - j == 1) run.template operator()<1>();
 }
 
-// Lanes that the overlapping last pack must not count again.
-template <typename Scalar>
-Pack<Scalar> tail_mask(Index fresh) {
-  Scalar lane[kLanes<Scalar>];
-  for (Index i = 0; i < kLanes<Scalar>; ++i) lane[i] = i >= kLanes<Scalar> - fresh ? Scalar(1) : Scalar(0);
-  return load(lane);
-}
-
-// dW for kIn inputs and kOut outputs: dot products over the records.
-template <int kIn, int kOut, typename Scalar>
-inline void weights_tile(Index rows, Index inputs, const Scalar* a, const Scalar* dz, Scalar* dw) {
-  constexpr Index kL = kLanes<Scalar>;
-  if (rows < kL) {
-    for (int j = 0; j < kOut; ++j) {
-      for (int i = 0; i < kIn; ++i) {
-        Scalar sum = 0;
-        for (Index r = 0; r < rows; ++r) sum += a[i * rows + r] * dz[j * rows + r];
-        dw[j * inputs + i] = sum;
-      }
-    }
-    return;
-  }
-  Pack<Scalar> sum[kOut][kIn] = {};
-  const auto add = [&](Index row, const Pack<Scalar>* mask) {
-    Pack<Scalar> left[kIn];
-    for (int i = 0; i < kIn; ++i) left[i] = load(a + i * rows + row);
-    for (int j = 0; j < kOut; ++j) {
-      Pack<Scalar> right = load(dz + j * rows + row);
-      if (mask) right *= *mask;
-      for (int i = 0; i < kIn; ++i) sum[j][i] += left[i] * right;
-    }
-  };
-  Index row = 0;
-  for (; row + kL <= rows; row += kL) add(row, nullptr);
-  if (row < rows) {
-    const Pack<Scalar> mask = tail_mask<Scalar>(rows - row);
-    add(rows - kL, &mask);
-  }
-  for (int j = 0; j < kOut; ++j) {
-    for (int i = 0; i < kIn; ++i) dw[j * inputs + i] = sum_lanes<Scalar>(sum[j][i]);
-  }
-}
-
+// dW for kOut outputs: dot products over the records.
 template <int kOut, typename Scalar>
 inline void weights_columns(Index rows, Index inputs, const Scalar* a, const Scalar* dz, Scalar* dw) {
   Index i = 0;
   const auto run = [&]<int kIn>() {
-    weights_tile<kIn, kOut>(rows, inputs, a + i * rows, dz, dw + i);
+    tile::dots<kIn, kOut>(rows, a + i * rows, rows, dz, rows, dw + i, inputs);
     i += kIn;
   };
   while (inputs - i >= 5 && (inputs - i) % 4 != 0) run.template operator()<5>();
@@ -212,7 +73,7 @@ inline void weights_columns(Index rows, Index inputs, const Scalar* a, const Sca
 
 template <typename Scalar>
 void weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz, Scalar* dw) {
-  constexpr int kWide = kPackBytes == 64 ? 4 : 2;  // accumulators must fit the register file
+  constexpr int kWide = tile::kPackBytes == 64 ? 4 : 2;  // accumulators must fit the register file
   Index j = 0;
   for (; j + kWide <= outputs; j += kWide)
     weights_columns<kWide>(rows, inputs, a, dz + j * rows, dw + j * inputs);
@@ -224,8 +85,8 @@ Scalar column_sum(Index rows, const Scalar* column) {
   constexpr Index kL = kLanes<Scalar>;
   Pack<Scalar> sum{};
   Index row = 0;
-  for (; row + kL <= rows; row += kL) sum += load(column + row);
-  Scalar total = sum_lanes<Scalar>(sum);
+  for (; row + kL <= rows; row += kL) sum += tile::load(column + row);
+  Scalar total = tile::sum_lanes<Scalar>(sum);
   for (; row < rows; ++row) total += column[row];
   return total;
 }
@@ -276,16 +137,24 @@ void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, con
 
 }  // namespace
 
-bool uses_blas(Index rows, Index inputs, Index outputs) {
-  return rows >= 16 && inputs >= 16 && outputs >= 8 && inputs * outputs >= 64 * 64;
+DenseKernel dense_kernel(Index rows, Index inputs, Index outputs) {
+  const bool wide = rows >= 16 && inputs >= 16 && outputs >= 8 && inputs * outputs >= 64 * 64;
+  if (!wide) return DenseKernel::kNarrow;
+  return fits_panels(rows, inputs) ? DenseKernel::kPanels : DenseKernel::kBlas;
 }
 
 template <typename Scalar>
 void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* w,
                    const Scalar* bias, bool relu, Scalar* z) {
-  if (!uses_blas(rows, inputs, outputs)) {
-    product(rows, inputs, outputs, a, w, {1, inputs}, bias, relu, z);
-    return;
+  switch (dense_kernel(rows, inputs, outputs)) {
+    case DenseKernel::kNarrow:
+      product(rows, inputs, outputs, a, w, {1, inputs}, bias, relu, z);
+      return;
+    case DenseKernel::kPanels:
+      panel_forward(rows, inputs, outputs, a, w, bias, relu, z);
+      return;
+    case DenseKernel::kBlas:
+      break;
   }
   gemm(CblasNoTrans, CblasNoTrans, rows, outputs, inputs, a, rows, w, inputs, z, rows);
   if (!bias && !relu) return;
@@ -303,20 +172,32 @@ void dense_forward(Index rows, Index inputs, Index outputs, const Scalar* a, con
 template <typename Scalar>
 void dense_backward_input(Index rows, Index inputs, Index outputs, const Scalar* dz, const Scalar* w,
                           Scalar* da) {
-  if (!uses_blas(rows, inputs, outputs)) {
-    product<Scalar>(rows, outputs, inputs, dz, w, {inputs, 1}, nullptr, false, da);
-    return;
+  switch (dense_kernel(rows, inputs, outputs)) {
+    case DenseKernel::kNarrow:
+      product<Scalar>(rows, outputs, inputs, dz, w, {inputs, 1}, nullptr, false, da);
+      return;
+    case DenseKernel::kPanels:
+      panel_backward_input(rows, inputs, outputs, dz, w, da);
+      return;
+    case DenseKernel::kBlas:
+      gemm(CblasNoTrans, CblasTrans, rows, inputs, outputs, dz, rows, w, inputs, da, rows);
+      return;
   }
-  gemm(CblasNoTrans, CblasTrans, rows, inputs, outputs, dz, rows, w, inputs, da, rows);
 }
 
 template <typename Scalar>
 void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz,
                             Scalar* dw, Scalar* db) {
-  if (uses_blas(rows, inputs, outputs)) {
-    gemm(CblasTrans, CblasNoTrans, inputs, outputs, rows, a, rows, dz, rows, dw, inputs);
-  } else {
-    weights(rows, inputs, outputs, a, dz, dw);
+  switch (dense_kernel(rows, inputs, outputs)) {
+    case DenseKernel::kNarrow:
+      weights(rows, inputs, outputs, a, dz, dw);
+      break;
+    case DenseKernel::kPanels:
+      panel_backward_weights(rows, inputs, outputs, a, dz, dw);
+      break;
+    case DenseKernel::kBlas:
+      gemm(CblasTrans, CblasNoTrans, inputs, outputs, rows, a, rows, dz, rows, dw, inputs);
+      break;
   }
   if (db) {
     for (Index j = 0; j < outputs; ++j) db[j] = column_sum(rows, dz + j * rows);

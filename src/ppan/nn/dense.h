@@ -4,15 +4,17 @@
 //     forward          Z = A W + b          A: n x in,  W: in x out,  Z: n x out
 //     backward input   dA = dZ W^T
 //     backward weights dW = A^T dZ,  db = column sums of dZ
-// Narrow layers (the paper's have 5 or 20 units) run in kernels of our own that vectorise over the records;
-// wide ones go to OpenBLAS. docs/decisions/0002-dense-kernels.md has the measurement behind the border.
+// Narrow layers (the paper's have 5 or 20 units) run in kernels of our own that vectorise over the records.
+// Wide ones go to OpenBLAS or, for mini-batches on a processor with AVX-512, through panels
+// (panel_product.h). docs/decisions/0002-dense-kernels.md has the measurements behind the borders.
 
 #include "ppan/core/matrix.h"
 
 namespace ppan {
 
-/// True when a layer of this size is given to BLAS.
-bool uses_blas(Index rows, Index inputs, Index outputs);
+enum class DenseKernel { kNarrow, kPanels, kBlas };
+/// What computes a layer of this size.
+DenseKernel dense_kernel(Index rows, Index inputs, Index outputs);
 
 /// Z = A W + b, then max(0, .) if `relu`. `bias` may be null. A and Z must not overlap.
 template <typename Scalar>

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "ppan/nn/panel_product.h"
 #include "support/random_values.h"
 
 namespace ppan {
@@ -54,15 +56,45 @@ std::string describe(Shape s) {
   return std::to_string(s.rows) + " x " + std::to_string(s.inputs) + " x " + std::to_string(s.outputs);
 }
 
-template <typename Scalar>
+// The products as a layer makes them, whatever kernel that takes, and those by panels, wherever they would be
+// used.
+struct AsDecided {
+  template <typename Scalar>
+  static void forward(Shape s, const Scalar* a, const Scalar* w, const Scalar* b, bool relu, Scalar* z) {
+    dense_forward(s.rows, s.inputs, s.outputs, a, w, b, relu, z);
+  }
+  template <typename Scalar>
+  static void backward_input(Shape s, const Scalar* dz, const Scalar* w, Scalar* da) {
+    dense_backward_input(s.rows, s.inputs, s.outputs, dz, w, da);
+  }
+  template <typename Scalar>
+  static void backward_weights(Shape s, const Scalar* a, const Scalar* dz, Scalar* dw, Scalar* db) {
+    dense_backward_weights(s.rows, s.inputs, s.outputs, a, dz, dw, db);
+  }
+};
+struct ByPanels {
+  template <typename Scalar>
+  static void forward(Shape s, const Scalar* a, const Scalar* w, const Scalar* b, bool relu, Scalar* z) {
+    panel_forward(s.rows, s.inputs, s.outputs, a, w, b, relu, z);
+  }
+  template <typename Scalar>
+  static void backward_input(Shape s, const Scalar* dz, const Scalar* w, Scalar* da) {
+    panel_backward_input(s.rows, s.inputs, s.outputs, dz, w, da);
+  }
+  template <typename Scalar>
+  static void backward_weights(Shape s, const Scalar* a, const Scalar* dz, Scalar* dw, Scalar* /*db*/) {
+    panel_backward_weights(s.rows, s.inputs, s.outputs, a, dz, dw);
+  }
+};
+
+template <typename Scalar, typename Products>
 void expect_forward(Shape s, bool with_bias, bool relu) {
   SeededRandom random(1);
   const auto a = random_matrix<Scalar>(random, s.rows, s.inputs);
   const auto w = random_matrix<Scalar>(random, s.inputs, s.outputs);
   const auto b = random_matrix<Scalar>(random, s.outputs, 1);
   Guarded<Scalar> z(s.rows * s.outputs);
-  dense_forward<Scalar>(s.rows, s.inputs, s.outputs, a.data(), w.data(), with_bias ? b.data() : nullptr, relu,
-                        z.data());
+  Products::template forward<Scalar>(s, a.data(), w.data(), with_bias ? b.data() : nullptr, relu, z.data());
   ASSERT_TRUE(z.intact());
   for (Index j = 0; j < s.outputs; ++j) {
     for (Index r = 0; r < s.rows; ++r) {
@@ -80,13 +112,13 @@ void expect_forward(Shape s, bool with_bias, bool relu) {
   }
 }
 
-template <typename Scalar>
+template <typename Scalar, typename Products>
 void expect_backward_input(Shape s) {
   SeededRandom random(2);
   const auto dz = random_matrix<Scalar>(random, s.rows, s.outputs);
   const auto w = random_matrix<Scalar>(random, s.inputs, s.outputs);
   Guarded<Scalar> da(s.rows * s.inputs);
-  dense_backward_input<Scalar>(s.rows, s.inputs, s.outputs, dz.data(), w.data(), da.data());
+  Products::template backward_input<Scalar>(s, dz.data(), w.data(), da.data());
   ASSERT_TRUE(da.intact());
   for (Index i = 0; i < s.inputs; ++i) {
     for (Index r = 0; r < s.rows; ++r) {
@@ -103,15 +135,15 @@ void expect_backward_input(Shape s) {
   }
 }
 
-template <typename Scalar>
+template <typename Scalar, typename Products>
 void expect_backward_weights(Shape s, bool with_bias) {
   SeededRandom random(3);
   const auto a = random_matrix<Scalar>(random, s.rows, s.inputs);
   const auto dz = random_matrix<Scalar>(random, s.rows, s.outputs);
   Guarded<Scalar> dw(s.inputs * s.outputs);
   Guarded<Scalar> db(s.outputs);
-  dense_backward_weights<Scalar>(s.rows, s.inputs, s.outputs, a.data(), dz.data(), dw.data(),
-                                 with_bias ? db.data() : nullptr);
+  Products::template backward_weights<Scalar>(s, a.data(), dz.data(), dw.data(),
+                                              with_bias ? db.data() : nullptr);
   ASSERT_TRUE(dw.intact());
   ASSERT_TRUE(db.intact());
   for (Index j = 0; j < s.outputs; ++j) {
@@ -134,14 +166,15 @@ void expect_backward_weights(Shape s, bool with_bias) {
   }
 }
 
-template <typename Scalar>
+template <typename Scalar, typename Products = AsDecided>
 void expect_all_products(Shape s) {
   SCOPED_TRACE(describe(s));
+  constexpr bool kHasBias = std::is_same_v<Products, AsDecided>;
   for (const bool bias : {false, true}) {
-    for (const bool relu : {false, true}) expect_forward<Scalar>(s, bias, relu);
-    expect_backward_weights<Scalar>(s, bias);
+    for (const bool relu : {false, true}) expect_forward<Scalar, Products>(s, bias, relu);
+    expect_backward_weights<Scalar, Products>(s, bias && kHasBias);
   }
-  expect_backward_input<Scalar>(s);
+  expect_backward_input<Scalar, Products>(s);
 }
 
 template <typename Scalar>
@@ -150,11 +183,11 @@ using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Dense, Scalars);
 
 // Rows on both sides of one and of two packs of 4, 8 and 16 lanes; every tile width of inputs and outputs.
-TYPED_TEST(Dense, OwnKernelsMatchPlainLoops) {
+TYPED_TEST(Dense, NarrowLayersMatchPlainLoops) {
   for (const Index rows : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 64, 65, 200}) {
     for (const Index inputs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 20}) {
       for (const Index outputs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 20}) {
-        ASSERT_FALSE(uses_blas(rows, inputs, outputs));
+        ASSERT_EQ(dense_kernel(rows, inputs, outputs), DenseKernel::kNarrow);
         expect_all_products<TypeParam>({rows, inputs, outputs});
         if (this->HasFatalFailure()) return;
       }
@@ -162,29 +195,61 @@ TYPED_TEST(Dense, OwnKernelsMatchPlainLoops) {
   }
 }
 
+// Too few inputs for a strip of panels, or too many rows.
 TYPED_TEST(Dense, BlasMatchesPlainLoops) {
-  for (const Shape s : {Shape{16, 64, 64}, Shape{33, 512, 8}, Shape{17, 16, 256}, Shape{100, 101, 67}}) {
-    ASSERT_TRUE(uses_blas(s.rows, s.inputs, s.outputs)) << describe(s);
+  for (const Shape s : {Shape{17, 16, 256}, Shape{33, 31, 133}, Shape{513, 64, 64}, Shape{600, 512, 8}}) {
+    ASSERT_EQ(dense_kernel(s.rows, s.inputs, s.outputs), DenseKernel::kBlas) << describe(s);
     expect_all_products<TypeParam>(s);
+    if (this->HasFatalFailure()) return;
   }
 }
 
-TYPED_TEST(Dense, WideLayersWithFewRowsStayInOwnKernels) {
+// Rows, inputs and outputs on both sides of each tile and of each pack of 4, 8 and 16 lanes.
+TYPED_TEST(Dense, PanelsMatchPlainLoops) {
+  for (const Index rows : {16, 17, 18, 19, 31, 33, 48, 50, 65, 100}) {
+    for (const Index inputs : {32, 33, 40, 49, 64, 81}) {
+      for (const Index outputs : {8, 9, 10, 11, 15, 23}) {
+        expect_all_products<TypeParam, ByPanels>({rows, inputs, outputs});
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+  for (const Shape s : {Shape{100, 784, 67}, Shape{100, 101, 256}, Shape{512, 64, 64}}) {
+    expect_all_products<TypeParam, ByPanels>(s);
+    expect_all_products<TypeParam>(s);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+// Memory for panels is kept from one layer to the next: what a larger one left there is not read.
+TYPED_TEST(Dense, PanelsForgetTheLayerBefore) {
+  using Scalar = TypeParam;
+  const Shape small{20, 33, 9};
+  const Shape large{100, 90, 70};
+  const Matrix<Scalar> nan = Matrix<Scalar>::Constant(100, 90, std::numeric_limits<Scalar>::quiet_NaN());
+  Matrix<Scalar> out(100, 90);
+  ByPanels::forward<Scalar>(large, nan.data(), nan.data(), nullptr, false, out.data());
+  expect_all_products<Scalar, ByPanels>(small);
+  ByPanels::backward_weights<Scalar>(large, nan.data(), nan.data(), out.data(), nullptr);
+  expect_all_products<Scalar, ByPanels>(small);
+}
+
+TYPED_TEST(Dense, WideLayersWithFewRowsCountAsNarrow) {
   for (const Shape s : {Shape{15, 64, 64}, Shape{1, 300, 70}, Shape{40, 900, 7}, Shape{40, 15, 300}}) {
-    ASSERT_FALSE(uses_blas(s.rows, s.inputs, s.outputs)) << describe(s);
+    ASSERT_EQ(dense_kernel(s.rows, s.inputs, s.outputs), DenseKernel::kNarrow) << describe(s);
     expect_all_products<TypeParam>(s);
   }
 }
 
-// The same layer, once for 60 records at a time (BLAS) and once for 15 (own kernels).
-TYPED_TEST(Dense, BlasAndOwnKernelsAgree) {
+// The same layer, once for 60 records at a time and once for 15.
+TYPED_TEST(Dense, KernelsOfWideAndNarrowLayersAgree) {
   using Scalar = TypeParam;
   constexpr Index kRows = 60;
   constexpr Index kPart = 15;
   constexpr Index kInputs = 70;
   constexpr Index kOutputs = 66;
-  ASSERT_TRUE(uses_blas(kRows, kInputs, kOutputs));
-  ASSERT_FALSE(uses_blas(kPart, kInputs, kOutputs));
+  ASSERT_NE(dense_kernel(kRows, kInputs, kOutputs), DenseKernel::kNarrow);
+  ASSERT_EQ(dense_kernel(kPart, kInputs, kOutputs), DenseKernel::kNarrow);
   SeededRandom random(4);
   const auto a = random_matrix<Scalar>(random, kRows, kInputs);
   const auto w = random_matrix<Scalar>(random, kInputs, kOutputs);
