@@ -2,6 +2,8 @@
 #include <openssl/rand.h>
 #include <pthread.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "ppan/core/error.h"
@@ -19,6 +21,14 @@ std::atomic<std::uint64_t>& forks() {
   return count;
 }
 
+// Words ahead, for all sources of a thread: a call of RAND_bytes costs as much as a thousand bytes from it.
+struct Ahead {
+  std::array<std::uint64_t, 2048> words{};
+  std::size_t used = words.size();
+  std::uint64_t fork_count = 0;
+  ~Ahead() { OPENSSL_cleanse(words.data(), sizeof words); }
+};
+
 }  // namespace
 
 SecureRandom::SecureRandom() : fork_count_(forks().load()) {}
@@ -33,10 +43,20 @@ bool SecureRandom::stale() {
 
 void SecureRandom::refill(std::span<std::uint64_t> words) {
   fork_count_ = forks().load();
-  const auto bytes = static_cast<int>(words.size_bytes());
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(words.data()), bytes) != 1) {
-    throw Error(ErrorCode::kInternal, "the secure random source failed; nothing can be released without it");
+  thread_local Ahead ahead;
+  if (ahead.fork_count != fork_count_ || ahead.words.size() - ahead.used < words.size()) {
+    ahead.used = ahead.words.size();  // none, should the next line fail
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(ahead.words.data()), sizeof ahead.words) != 1) {
+      throw Error(ErrorCode::kInternal,
+                  "the secure random source failed; nothing can be released without it");
+    }
+    ahead.used = 0;
+    ahead.fork_count = fork_count_;
   }
+  const auto from = ahead.words.begin() + static_cast<std::ptrdiff_t>(ahead.used);
+  std::copy_n(from, words.size(), words.begin());
+  OPENSSL_cleanse(&*from, words.size_bytes());  // handed out once
+  ahead.used += words.size();
 }
 
 }  // namespace ppan

@@ -97,6 +97,9 @@ Scalar column_sum(Index rows, const Scalar* column) {
 // are missing, or where the user has chosen (OPENBLAS_CORETYPE), nothing is done.
 extern "C" void gotoblas_dynamic_quit() __attribute__((weak));
 extern "C" void gotoblas_dynamic_init() __attribute__((weak));
+// A third one of that kind ends the threads that OpenBLAS starts when it is loaded. They start again by
+// themselves when they are needed.
+extern "C" int blas_thread_shutdown_() __attribute__((weak));
 
 bool choose_blas_kernels() {
 #if defined(__x86_64__)
@@ -206,6 +209,8 @@ void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scala
 
 void set_blas_threads(int threads) {
   openblas_set_num_threads(threads);
+  // Waiting for work, they would take turns with ours: a tenth of the time of a release of a million rows.
+  if (threads == 1 && blas_thread_shutdown_) blas_thread_shutdown_();
 }
 const char* blas_description() {
   return openblas_get_config();

@@ -326,11 +326,16 @@ TEST(DrawIndex, RoundingNeverReachesAnImpossibleValue) {
 TEST(SecureRandom, TwoSourcesShareNothing) {
   SecureRandom a;
   SecureRandom b;
-  auto all = words(a, 300);
-  const auto more = words(b, 300);
-  all.insert(all.end(), more.begin(), more.end());
-  // Any two of 600 true random words agree with probability 1e-14.
-  EXPECT_EQ(std::set<std::uint64_t>(all.begin(), all.end()).size(), 600U);
+  // More than a thread draws ahead, in turns.
+  std::vector<std::uint64_t> all;
+  for (int turn = 0; turn < 10; ++turn) {
+    for (SecureRandom* source : {&a, &b}) {
+      const auto more = words(*source, 300);
+      all.insert(all.end(), more.begin(), more.end());
+    }
+  }
+  // Any two of 6000 true random words agree with probability 1e-12.
+  EXPECT_EQ(std::set<std::uint64_t>(all.begin(), all.end()).size(), 6000U);
 }
 
 TEST(SecureRandom, BitsAreFair) {
@@ -366,7 +371,7 @@ TEST(SecureRandom, AForkedProcessNeverRepeatsItsParent) {
   (void)random.next();  // the buffer is now full of words that both processes hold
   const auto child = drawn_by_child(random);
   ASSERT_EQ(child.size(), 8U);
-  const auto parent = words(random, 128);
+  const auto parent = words(random, 5000);  // all that was drawn ahead, and more
   const std::set<std::uint64_t> seen(parent.begin(), parent.end());
   for (const auto word : child) EXPECT_FALSE(seen.contains(word));
 }
