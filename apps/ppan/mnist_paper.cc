@@ -312,8 +312,9 @@ std::vector<Setting> settings_of(const MnistPaperOptions& given, const MnistResu
                                 fmt::join(o.code.decoder, "-"))});
     list.push_back({"adversary",
                     {},
-                    fmt::format("{} relu on the code, the same on the picture, {} steps",
-                                fmt::join(o.code.adversary, "-"), o.code.adversary_steps)});
+                    fmt::format("{} relu on the code, {} steps", fmt::join(o.code.adversary, "-"),
+                                o.code.adversary_steps)});
+    list.push_back({"price of the code", {}, fmt::format("{}", o.code.code_weight)});
     list.push_back({"autoencoder epochs", {}, fmt::format("{}", o.code.start_epochs)});
     list.push_back({"batch", {}, fmt::format("{}", o.code.batch)});
     list.push_back({"rate", {}, fmt::format("{}", o.code.rate)});

@@ -25,14 +25,23 @@ constexpr double kFinalRate = 0.05;
 constexpr double kRiseNats = 0.01;
 constexpr double kRiseShare = 0.05;
 // Mini-batches that attackers of usual length learn from, and most passes over few pictures.
-constexpr double kUsualSteps = 1200;
+constexpr double kUsualSteps = 2400;
 constexpr int kMostEpochs = 400;
+// Releases that tell the mean and the spread of each pixel, and the least spread that is made 1.
+constexpr Index kScaleReleases = 2000;
+constexpr float kLeastSpread = 1e-3F;
 
-// One release of some pictures, and, where there is one, the code it was made from.
+// One release of some pictures, the same with pixels of mean 0 and variance 1, and, where there is one, the
+// code it was made from.
 struct Released {
   Matrix<float> picture;
+  Matrix<float> scaled;
   Matrix<float> code;
 };
+enum class Sees { kPicture, kScaled, kCode };
+const Matrix<float>& seen(Sees what, const Released& z) {
+  return what == Sees::kCode ? z.code : what == Sees::kScaled ? z.scaled : z.picture;
+}
 
 class Source {
  public:
@@ -50,16 +59,29 @@ class Source {
   [[nodiscard]] bool has_code() const { return has_code_; }
   [[nodiscard]] Index code_width() const { return code_width_; }
 
+  // Learns the scale of the pixels from one release.
+  void learn_scale(const Matrix<float>& pixels, RandomSource& random) {
+    mean_ = Eigen::RowVectorXf::Zero(pixels.cols());
+    factor_ = Eigen::RowVectorXf::Ones(pixels.cols());
+    Released z;
+    release(pixels, random, z);
+    mean_ = z.picture.colwise().mean();
+    const Eigen::RowVectorXf variance =
+        (z.picture.rowwise() - mean_).colwise().squaredNorm() / static_cast<float>(z.picture.rows());
+    factor_ = variance.array().sqrt().max(kLeastSpread).inverse();
+  }
+
   void release(const Matrix<float>& pixels, RandomSource& random, Released& out) {
-    if (!mechanism_) {
+    if (mechanism_) {
+      shape_.value = pixels;
+      mechanism_->fill_noise(random, pixels.rows(), noise_);
+      mechanism_->draw(shape_, noise_, draws_);
+      out.picture = draws_.released;
+      if (has_code_) out.code = draws_.code;
+    } else {
       releaser_.release(pixels, random, out.picture);
-      return;
     }
-    shape_.value = pixels;
-    mechanism_->fill_noise(random, pixels.rows(), noise_);
-    mechanism_->draw(shape_, noise_, draws_);
-    out.picture = draws_.released;
-    if (has_code_) out.code = draws_.code;
+    out.scaled = ((out.picture.rowwise() - mean_).array().rowwise() * factor_.array()).matrix();
   }
 
  private:
@@ -70,13 +92,15 @@ class Source {
   Draws<float> draws_;
   bool has_code_ = false;
   Index code_width_ = 0;
+  Eigen::RowVectorXf mean_;
+  Eigen::RowVectorXf factor_;
 };
 
 // A softmax network under training; dense or convolutional.
 class NetworkLearner {
  public:
-  NetworkLearner(std::string name, bool sees_code, MlpShape shape, SeededRandom random)
-      : name_(std::move(name)), sees_code_(sees_code), dense_(std::move(shape)) {
+  NetworkLearner(std::string name, Sees sees, MlpShape shape, SeededRandom random)
+      : name_(std::move(name)), sees_(sees), dense_(std::move(shape)) {
     parameters_.setZero(dense_->parameter_count());
     dense_->initialise(random, parameters_.data());
   }
@@ -87,10 +111,10 @@ class NetworkLearner {
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] bool sees_code() const { return sees_code_; }
+  [[nodiscard]] bool sees_code() const { return sees_ == Sees::kCode; }
 
   void step(const Released& z, const Symbols& x, double rate) {
-    const Matrix<float>& in = sees_code_ ? z.code : z.picture;
+    const Matrix<float>& in = seen(sees_, z);
     softmax_rows(forward(in), d_output_);
     for (Index i = 0; i < d_output_.rows(); ++i) d_output_(i, x[static_cast<std::size_t>(i)]) -= 1;
     d_output_ /= static_cast<float>(d_output_.rows());
@@ -105,7 +129,7 @@ class NetworkLearner {
 
   Matrix<float> log_probability(const Released& z) {
     constexpr Index kBlock = 1000;
-    const Matrix<float>& in = sees_code_ ? z.code : z.picture;
+    const Matrix<float>& in = seen(sees_, z);
     Matrix<float> out;
     Matrix<float> part;
     for (Index first = 0; first < in.rows(); first += kBlock) {
@@ -136,7 +160,7 @@ class NetworkLearner {
   }
 
   std::string name_;
-  bool sees_code_ = false;
+  Sees sees_ = Sees::kPicture;
   std::optional<Mlp<float>> dense_;
   std::optional<ConvNetwork<float>> conv_;
   Vector<float> parameters_;
@@ -247,6 +271,8 @@ class Attack {
         levels_(std::max(learn.classes, held_out.classes)),
         random_(options.seed),
         source_(model) {
+    SeededRandom scale = random_.fork("scale");
+    source_.learn_scale(learn.pixels.topRows(std::min(kScaleReleases, learn.size())), scale);
     split(held_out);
     add_learners(model);
   }
@@ -335,7 +361,8 @@ class Attack {
     const auto stream = [&] { return random_.fork("attacker", number++); };
     for (const ImageNetworkShape& shape : options_.networks) {
       learners_.emplace_back(
-          fmt::format("network {} {}", fmt::join(shape.hidden, "-"), to_string(shape.activation)), false,
+          fmt::format("network {} {}", fmt::join(shape.hidden, "-"), to_string(shape.activation)),
+          Sees::kScaled,
           MlpShape{.inputs = model.pixels(),
                    .hidden = shape.hidden,
                    .outputs = levels_,
@@ -349,7 +376,7 @@ class Attack {
     }
     if (options_.code && source_.has_code()) {
       learners_.emplace_back(
-          "network 512-512 relu on the code", true,
+          "network 512-512 relu on the code", Sees::kCode,
           MlpShape{.inputs = source_.code_width(), .hidden = {512, 512}, .outputs = levels_}, stream());
     }
   }

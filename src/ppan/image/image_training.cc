@@ -101,6 +101,7 @@ Problems CodeImageOptions::check() const {
   list.require(!encoder.empty(), "encoder", "there must be at least one layer");
   list.require_at_least("code", static_cast<double>(code), 1);
   list.require_positive("radius", radius);
+  list.require_at_least("code_weight", code_weight, 0);
   list.require_at_least("start_epochs", start_epochs, 1);
   list.require_positive("start_rate", start_rate);
   list.require_at_least("epochs", epochs, 1);
@@ -113,6 +114,8 @@ Problems CodeImageOptions::check() const {
 TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, std::uint64_t seed) {
   TrainOptions train = code_common(options, pixels, seed);
   train.game.budget = {.form = BudgetForm::kWeighted, .weight = kStartWeight};
+  // As dear, against distortion, as it is where the points begin.
+  train.game.code_weight = options.code_weight * kStartWeight / kCodeMultiplier;
   train.epochs = options.start_epochs;
   train.warm_up = options.start_epochs;
   train.mechanism_rate = {.rate = options.start_rate, .decay_from = 0.3, .final_fraction = 0.05};
@@ -124,11 +127,13 @@ TrainOptions code_training(const CodeImageOptions& options, Index pixels, double
   TrainOptions train = code_common(options, pixels, seed);
   train.game.budget = {
       .form = BudgetForm::kDual, .limit = budget, .weight = kDualStrength, .dual_rate = kDualRate};
+  train.game.code_weight = options.code_weight;
   train.epochs = options.epochs;
   train.adversary_steps = options.adversary_steps;
   train.mechanism_rate = {.rate = options.rate, .decay_from = 0.5, .final_fraction = 0.02};
-  // The adversary goes on at full rate while the mechanism comes to rest, so that it ends where it can go.
-  train.adversary_rate = {.rate = options.rate, .decay_from = 0.85, .final_fraction = 0.05};
+  // An adversary at full rate is a tenth of a nat weaker than one that has come to rest, and the mechanism
+  // would meet only the weaker one. So it slows down before the mechanism does.
+  train.adversary_rate = {.rate = options.rate, .decay_from = 0.4, .final_fraction = 0.05};
   return train;
 }
 

@@ -6,11 +6,11 @@
 // The paper's: z = f(y, noise) with a sigmoid at its output, an adversary on the released picture, one step
 // each, loss E log Q(x|z) + lambda E d (+ gamma E log D(z)).
 //
-// Noisy code: an encoder, a bounded code with unit noise added, a decoder; one adversary sees the code,
-// another the picture (code_game.h), each makes several steps for one of the mechanism's, and the distortion
-// is held at a budget. It starts from an autoencoder trained for usefulness alone: started with the privacy
-// term it falls to the mean picture, from which no gradient leads away. docs/decisions/0007-images.md has the
-// measurements.
+// Noisy code: an encoder, a bounded code with unit noise added, a decoder; the adversary sees the code and
+// makes several steps for one of the mechanism's, long codes have a price, and the distortion is held at a
+// budget. It starts from an autoencoder trained for usefulness alone: started with the privacy term it falls
+// to the mean picture, from which no gradient leads away. The price is what makes it survive attackers that
+// it has not met. docs/decisions/0007-images.md has the measurements.
 
 #include <cstdint>
 #include <vector>
@@ -50,12 +50,13 @@ struct CodeImageOptions {
   std::vector<Index> decoder{400};         ///< ReLU.
   Index code = 32;                         ///< Numbers in the code. At least 1.
   double radius = 8;                       ///< R: each lies within +-R before unit noise is added. Above 0.
-  std::vector<Index> adversary{256, 256};  ///< ReLU with a direct linear path; on code and picture.
+  double code_weight = 0.003;              ///< Price of a code, GameOptions::code_weight. At least 0.
+  std::vector<Index> adversary{512, 512};  ///< ReLU with a direct linear path.
   int start_epochs = 10;                   ///< Of the autoencoder. At least 1.
   double start_rate = 0.002;
-  int epochs = 8;
+  int epochs = 30;
   Index batch = 100;
-  int adversary_steps = 3;
+  int adversary_steps = 4;
   double rate = 0.001;
   [[nodiscard]] Problems check() const;
 };

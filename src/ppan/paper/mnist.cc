@@ -7,14 +7,12 @@
 #include <chrono>
 #include <cmath>
 #include <future>
-#include <limits>
 #include <mutex>
 
 #include "ppan/audit/attack_numbers.h"
 #include "ppan/audit/attacker.h"
 #include "ppan/core/parallel.h"
 #include "ppan/game/distortion.h"
-#include "ppan/image/code_game.h"
 #include "ppan/nn/dense.h"
 
 namespace ppan {
@@ -83,7 +81,6 @@ class Run {
  private:
   struct TrainedPoint {
     Trained<float> trained;
-    std::unique_ptr<Posterior<float>> picture;  // the adversary on the picture, beside one on the code
     double seconds = 0;
   };
 
@@ -105,7 +102,7 @@ class Run {
       auto point = train_point(i, std::move(start));
       if (attack.valid()) attack.get();
       if (!point) break;
-      before = TrainedPoint{{point->trained.mechanism->clone(1), nullptr, point->trained.summary}, nullptr};
+      before = TrainedPoint{{point->trained.mechanism->clone(1), nullptr, point->trained.summary}};
       const auto shared = std::make_shared<TrainedPoint>(std::move(*point));
       const auto work = [this, i, shared] { finish(i, std::move(*shared)); };
       if (threads > 1) {
@@ -151,14 +148,7 @@ class Run {
       cut_short = report.epoch < report.epochs && interrupted();
       return Verdict{cut_short, "interrupted"};
     };
-    TrainedPoint point;
-    if (options_.preset == Preset::kBest && i >= 0) {
-      TrainedCode code = train_code(records_, options, {watch}, std::move(start));
-      point.trained = std::move(code.trained);
-      point.picture = std::move(code.picture);
-    } else {
-      point.trained = train(records_, options, {watch}, std::move(start));
-    }
+    TrainedPoint point{train(records_, options, {watch}, std::move(start))};
     point.seconds = seconds_since(begin);
     if (cut_short) return std::nullopt;
     return point;
@@ -178,8 +168,7 @@ class Run {
       point.measure = std::move(*known);
     } else {
       if (hooks_.attacking) hooks_.attacking(i);
-      point.measure = measure_images(point.model, {trained.trained.adversary.get(), trained.picture.get()},
-                                     data_, options_);
+      point.measure = measure_images(point.model, trained.trained.adversary.get(), data_, options_);
       if (hooks_.store.save_measure) hooks_.store.save_measure(i, point.measure);
     }
     const std::scoped_lock lock(finished_mutex_);
@@ -225,7 +214,7 @@ std::vector<double> mnist_targets(const MnistOptions& options) {
   if (!options.targets.empty()) return options.targets;
   std::vector<double> targets;
   if (options.preset == Preset::kBest) {
-    static const std::vector<double> kBudgets{0.10, 0.12, 0.14, 0.16, 0.18, 0.20, 0.22, 0.24};
+    static const std::vector<double> kBudgets{0.14, 0.17, 0.19, 0.20, 0.21, 0.22};
     if (!options.points) return kBudgets;
     const int n = *options.points;
     for (int i = 0; i < n; ++i) {
@@ -271,12 +260,10 @@ std::string mnist_fingerprint(const MnistOptions& options, const ImageSplit& dat
   } else {
     const CodeImageOptions& c = options.code;
     text += fmt::format(
-        ", encoder {} code {} radius {} decoder {} adversaries {} on code and picture, start {} epochs at "
-        "{}, batch {}, {} "
-        "adversary "
-        "steps, rate {}",
-        fmt::join(c.encoder, "-"), c.code, c.radius, fmt::join(c.decoder, "-"), fmt::join(c.adversary, "-"),
-        c.start_epochs, c.start_rate, c.batch, c.adversary_steps, c.rate);
+        ", encoder {} code {} radius {} weight {} decoder {} adversary {}, start {} epochs at {}, batch {}, "
+        "{} adversary steps, rate {}",
+        fmt::join(c.encoder, "-"), c.code, c.radius, c.code_weight, fmt::join(c.decoder, "-"),
+        fmt::join(c.adversary, "-"), c.start_epochs, c.start_rate, c.batch, c.adversary_steps, c.rate);
   }
   return text;
 }
@@ -295,8 +282,8 @@ std::vector<HullPoint> MnistResult::servable() const {
   return all;
 }
 
-MnistMeasure measure_images(const ImageModel& model, const TrainingAdversaries& adversaries,
-                            const ImageSplit& data, const MnistOptions& options) {
+MnistMeasure measure_images(const ImageModel& model, Posterior<float>* adversary, const ImageSplit& data,
+                            const MnistOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   MnistMeasure measure;
   const ImageComponent& component = model.components.front();
@@ -319,25 +306,19 @@ MnistMeasure measure_images(const ImageModel& model, const TrainingAdversaries& 
     measure.distortion = distortion.value;
     measure.distortion95 = distortion.interval95;
 
-    // An adversary's guess is the label it gives the greatest score. Of two, the stronger one counts.
-    const double entropy = empirical_entropy(data.test.labels, data.test.classes);
-    measure.belief = -std::numeric_limits<double>::infinity();
-    const auto believe = [&](Posterior<float>* adversary, const Matrix<float>& seen) {
-      if (!adversary) return;
+    if (adversary) {
+      // Its guess is the label it gives the greatest score.
       std::vector<Attribute<float>> guess(1);
       guess.front().levels = data.train.classes;
       Matrix<float> scores(observed.rows(), data.train.classes);
       for (std::int32_t x = 0; x < data.train.classes; ++x) {
         guess.front().code.assign(static_cast<std::size_t>(observed.rows()), x);
-        scores.col(x) = adversary->score(seen, false, 1, guess).col(0);
+        scores.col(x) = adversary->score(draws.seen(), false, 1, guess).col(0);
       }
-      const double belief = entropy + mean_score(scores, data.test.labels);
-      if (belief <= measure.belief) return;
-      measure.belief = belief;
+      const double entropy = empirical_entropy(data.test.labels, data.test.classes);
+      measure.belief = entropy + mean_score(scores, data.test.labels);
       measure.belief_accuracy = accuracy(scores, data.test.labels).value;
-    };
-    believe(adversaries.seen, draws.seen());
-    believe(adversaries.picture, draws.released);
+    }
   }
   ImageAttackOptions attack = options.attack;
   attack.seed = SeededRandom(options.seed).fork("attack").next();

@@ -111,15 +111,9 @@ struct MnistHooks {
 /// Throws Error(kUsage) listing every problem of `options`.
 MnistResult run_mnist(const ImageSplit& data, const MnistOptions& options, const MnistHooks& hooks = {});
 
-/// Those of the training: what the mechanism let the first see (the code, or else the picture), and perhaps
-/// another that saw the picture. Null where there is none.
-struct TrainingAdversaries {
-  Posterior<float>* seen = nullptr;
-  Posterior<float>* picture = nullptr;
-};
-/// The fully known part of a release: distortion, what the stronger adversary of the training believes,
-/// attackers, bounds.
-MnistMeasure measure_images(const ImageModel& model, const TrainingAdversaries& adversaries,
-                            const ImageSplit& data, const MnistOptions& options);
+/// The fully known part of a release: distortion, what the adversary of the training believes (null: there is
+/// none), attackers, bounds.
+MnistMeasure measure_images(const ImageModel& model, Posterior<float>* adversary, const ImageSplit& data,
+                            const MnistOptions& options);
 
 }  // namespace ppan

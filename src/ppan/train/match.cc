@@ -20,6 +20,9 @@ Problems GameOptions::check() const {
                "squared error and pixel cross-entropy need a mechanism that releases real numbers");
   list.require(distortion != DistortionKind::kPixelCrossEntropy || mechanism.sigmoid_output, "distortion",
                "pixel cross-entropy needs mechanism.sigmoid_output");
+  list.require_at_least("code_weight", code_weight, 0);
+  list.require(code_weight <= 0 || mechanism.kind == MechanismKind::kNoisyCode, "code_weight",
+               "only a noisy code has a code");
   list.require(discriminator.weight == 0 || !finite_release, "discriminator.weight",
                "a discriminator needs a mechanism that releases real numbers");
   return list.take();
@@ -35,6 +38,7 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
                              : make_distortion(options.distortion, options.utility,
                                                options.mechanism.released, records.useful)),
       budget_(options.budget),
+      code_weight_(options.code_weight),
       mechanism_adam_(options.adam),
       adversary_adam_(options.adam),
       discriminator_adam_(options.adam),
@@ -165,6 +169,7 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
                         &draws_gradient_.seen);
     draws_gradient_.has_seen = true;
   }
+  if (code_weight_ > 0) add_code_length(report);
 
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
   record_distortion_.setZero(draws_.records);
@@ -172,7 +177,7 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
     record_distortion_ += distortion_value_.col(k).cwiseProduct(draws_.weight.col(k));
   }
   report.distortion = static_cast<double>(record_distortion_.mean());
-  report.penalty = budget_.evaluate(record_distortion_, slope_);
+  report.penalty += budget_.evaluate(record_distortion_, slope_);
   d_distortion_.resize(draws_.records, draws_.per_record);
   for (Index k = 0; k < draws_.per_record; ++k) {
     d_distortion_.col(k).array() = slope_.array() * draws_.weight.col(k).array();
@@ -191,6 +196,21 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
   }
   mechanism_->backward(batch.observed, *noise_, draws_, draws_gradient_, gradient);
   return report;
+}
+
+template <typename Scalar>
+void Match<Scalar>::add_code_length(StepReport& report) {
+  // A code without its noise is its centre; the draws of a record share it, and so its gradient.
+  center_ = draws_.code - *noise_;
+  const auto rows = static_cast<double>(center_.rows());
+  report.penalty += 0.5 * code_weight_ * static_cast<double>(center_.squaredNorm()) / rows;
+  const auto slope = static_cast<Scalar>(code_weight_ / rows);
+  if (draws_gradient_.has_seen) {
+    draws_gradient_.seen += slope * center_;
+  } else {
+    draws_gradient_.seen = slope * center_;
+    draws_gradient_.has_seen = true;
+  }
 }
 
 template <typename Scalar>

@@ -27,6 +27,10 @@ struct GameOptions {
   PosteriorOptions utility;  ///< Q', for DistortionKind::kInformation.
   BudgetOptions budget;
   DiscriminatorOptions discriminator;
+  /// beta of a noisy code: beta/2 times the mean squared length of its centres is added to the loss. It keeps
+  /// codes within reach of the noise, where a mechanism cannot hide what it leaks in folds that its adversary
+  /// has not yet learned but another one will. At least 0.
+  double code_weight = 0;
   AdamOptions adam;
 
   [[nodiscard]] Problems check() const;
@@ -36,8 +40,8 @@ struct GameOptions {
 struct StepReport {
   double log_likelihood = 0;  ///< mean log Q(x|z)
   double distortion = 0;      ///< mean d
-  double penalty = 0;
-  double discriminator = 0;  ///< gamma mean log D(z)
+  double penalty = 0;         ///< Of the budget, and of the length of a code.
+  double discriminator = 0;   ///< gamma mean log D(z)
   [[nodiscard]] double loss() const { return log_likelihood + penalty + discriminator; }
 };
 
@@ -107,11 +111,14 @@ class Match {
  private:
   // sum_ik weight_ik value_ik / n
   [[nodiscard]] double weighted_mean(const Matrix<Scalar>& value) const;
+  // beta/2 mean |centre|^2 and its gradient
+  void add_code_length(StepReport& report);
 
   std::unique_ptr<Mechanism<Scalar>> mechanism_;
   Posterior<Scalar> adversary_;
   std::unique_ptr<Distortion<Scalar>> distortion_;
   Budget<Scalar> budget_;
+  double code_weight_;
   std::optional<Discriminator<Scalar>> discriminator_;
   Adam<Scalar> mechanism_adam_;
   Adam<Scalar> adversary_adam_;
@@ -132,6 +139,7 @@ class Match {
   Matrix<Scalar> d_distortion_;
   Vector<Scalar> record_distortion_;
   Vector<Scalar> slope_;
+  Matrix<Scalar> center_;
 };
 
 }  // namespace ppan

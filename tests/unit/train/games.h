@@ -149,7 +149,9 @@ inline std::vector<NamedGame> games() {
         small,
         DistortionKind::kInformation,
         {.hidden = {4}},
-        weighted}},
+        weighted,
+        {},
+        0.3}},
       {"images",
        World::kImages,
        {{.kind = K::kNoiseInput, .released = 6, .hidden = {5}, .noise_inputs = 2, .sigmoid_output = true},
@@ -165,7 +167,8 @@ inline std::vector<NamedGame> games() {
         DistortionKind::kPixelCrossEntropy,
         {},
         dual,
-        {.weight = 0.5, .hidden = {4}}}},
+        {.weight = 0.5, .hidden = {4}},
+        0.2}},
   };
 }
 

@@ -98,13 +98,14 @@ TEST(GameOptions, EveryProblemIsListed) {
   options.adversary.hidden = {0};
   options.budget.weight = -1;
   options.discriminator.weight = -2;
+  options.code_weight = -3;
   options.adam.beta1 = 1;
   options.distortion = DistortionKind::kError;
   std::vector<std::string> fields;
   for (const Problem& p : options.check()) fields.push_back(p.field);
-  EXPECT_THAT(fields,
-              ::testing::ElementsAre("mechanism.draws", "mechanism.noise_inputs", "adversary.hidden",
-                                     "budget.weight", "discriminator.weight", "adam.beta1", "distortion"));
+  EXPECT_THAT(fields, ::testing::ElementsAre("mechanism.draws", "mechanism.noise_inputs", "adversary.hidden",
+                                             "budget.weight", "discriminator.weight", "adam.beta1",
+                                             "distortion", "code_weight"));
   EXPECT_THROW(Match<float>(options, sample<float>(testing::World::kGaussian, 4, 1)), Error);
 }
 
@@ -125,6 +126,10 @@ TEST(GameOptions, PartsThatDoNotFitAreRefused) {
   EXPECT_EQ(problems(M::kGaussian, D::kError, 0), 1U);
   EXPECT_EQ(problems(M::kNoiseInput, D::kPixelCrossEntropy, 0), 1U);  // without sigmoid_output
   EXPECT_EQ(problems(M::kNoiseInput, D::kSquared, 2), 0U);
+  GameOptions without_code;
+  without_code.mechanism = {.kind = M::kNoiseInput, .released = 3};
+  without_code.code_weight = 0.1;
+  EXPECT_EQ(without_code.check().size(), 1U);
 }
 
 }  // namespace
