@@ -416,7 +416,7 @@ void add_paper_command(CommandLine& line) {
   command->add_option("--train", mnist.train, "Train on the first N pictures (default: all)")
       ->type_name("N")
       ->group(pictures);
-  command->add_option("--attack-epochs", mnist.attack_epochs, "Passes of the fresh attackers (default 4)")
+  command->add_option("--attack-epochs", mnist.attack_epochs, "Passes of the fresh attackers (default 8)")
       ->type_name("N")
       ->group(pictures);
   command->add_flag("--resume", mnist.resume, "Go on with an interrupted run in --out")->group(pictures);
