@@ -110,13 +110,15 @@ void panel_backward_input(Index rows, Index inputs, Index outputs, const Scalar*
         tile::store(strip + (p * outputs + j) * kL, tile::load(column + p * kL));
       }
     }
-    in_blocks<kColumns>(kStrip, [&]<int kWidth>(Index i) {
-      in_blocks<kPacks>(full / kL, [&]<int kHeight>(Index p) {
-        tile::product<kHeight, kWidth, Scalar>(outputs, panels + p * kL * outputs, {kL * outputs, kL},
-                                               strip + i / kL * kL * outputs + i % kL, {kL, 1}, nullptr,
-                                               false, da + (first + i) * rows + p * kL, rows);
+    for (Index q = 0; q < kStripPacks; ++q) {
+      in_blocks<kColumns>(kL, [&]<int kWidth>(Index i) {
+        in_blocks<kPacks>(full / kL, [&]<int kHeight>(Index p) {
+          tile::product<kHeight, kWidth, Scalar>(outputs, panels + p * kL * outputs, {kL * outputs, kL},
+                                                 strip + q * kL * outputs + i, {kL, 1}, nullptr, false,
+                                                 da + (first + q * kL + i) * rows + p * kL, rows);
+        });
       });
-    });
+    }
     in_blocks<4>(rows - full, [&]<int kWidth>(Index r) {
       Scalar across[kWidth * kStrip];
       tile::product<kStripPacks, kWidth, Scalar>(outputs, strip, {kL * outputs, kL}, dz + full + r, {rows, 1},
