@@ -120,8 +120,8 @@ class GzipSink final : public ByteSink {
 }  // namespace
 
 void append_field(std::string_view field, char delimiter, std::string& out) {
-  // At the beginning of a file these bytes would be taken for its byte-order mark.
-  bool plain = !field.starts_with("\xEF\xBB\xBF");
+  // At the beginning of a file these bytes would be taken for its byte-order mark, or for a zip archive's.
+  bool plain = !field.starts_with("\xEF\xBB\xBF") && !field.starts_with("PK\x03\x04");
   for (const char c : field) {
     if (c == delimiter || c == '"' || c == '\n' || c == '\r') {
       plain = false;

@@ -90,6 +90,13 @@ TEST(Csv, LastLineNeedsNoLineEnd) {
   EXPECT_EQ(rows_of("a,b\n1,x\n2,"), (Rows{{"1", "x"}, {"2", ""}}));
 }
 
+TEST(Csv, ANameThatBeginsAsAZipArchiveIsWrittenSoThatItComesBack) {
+  const std::vector<std::string> names{"PK\x03\x04", "b"};
+  std::string written;
+  append_row(names, ',', written);
+  EXPECT_THAT(reader_of(written).names(), ElementsAre("PK\x03\x04", "b"));
+}
+
 TEST(Csv, QuotesHoldDelimitersLineEndsAndQuotes) {
   EXPECT_EQ(rows_of("a,b\n\"x,y\",\"he said \"\"no\"\"\"\n\"two\nlines\",\"\"\n"),
             (Rows{{"x,y", "he said \"no\""}, {"two\nlines", ""}}));
