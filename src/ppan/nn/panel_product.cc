@@ -26,7 +26,7 @@ void in_blocks(Index count, const Block& block, Index first = 0) {
   }
 }
 
-// Memory that stays from call to call, one for each thread and `Use`.
+// Memory that stays from call to call; each thread has one for each number `kUse`.
 template <typename Scalar, int kUse>
 Scalar* scratch(Index size) {
   thread_local Vector<Scalar> memory;
