@@ -56,7 +56,9 @@ std::vector<double> numbers(const std::string& option, const std::string& text) 
 }
 
 MnistOptions mnist_options(const MnistPaperOptions& given) {
-  MnistOptions options{.preset = preset_of(given.preset), .gamma = given.gamma.value_or(0)};
+  MnistOptions options{.preset = preset_of(given.preset)};
+  options.paper.gamma = given.gamma.value_or(0);
+  options.paper.beta1 = given.beta1;
   const bool paper = options.preset == Preset::kPaper;
   if (paper && !given.budget.empty()) {
     throw Error(ErrorCode::kUsage, "the preset paper has no budgets", "give weights with --lambda");
@@ -64,6 +66,9 @@ MnistOptions mnist_options(const MnistPaperOptions& given) {
   if (!paper && !given.lambda.empty()) {
     throw Error(ErrorCode::kUsage, "the preset best has budgets instead of weights",
                 "give them with --budget, or add --preset paper");
+  }
+  if (!paper && given.beta1) {
+    throw Error(ErrorCode::kUsage, "--beta1 is of the paper's training", "add --preset paper");
   }
   const std::string& targets = paper ? given.lambda : given.budget;
   if (!targets.empty()) options.targets = numbers(paper ? "--lambda" : "--budget", targets);
@@ -265,13 +270,28 @@ CurveTable curve_of(const MnistResult& result) {
     CurveRow row;
     row.series = "ppan/hull";
     row.distortion = servable[i].distortion;
-    row.set_leakage({.nats = servable[i].leakage,
-                     .interval95 = Interval{servable[i].leakage, servable[i].leakage},
-                     .bound = Bound::kLower,
-                     .method = "lower convex hull of the points, unchanged and the mean picture"});
+    Estimate leakage{.nats = servable[i].leakage, .bound = Bound::kLower};
+    // Unchanged and the mean picture, first and last, are known exactly.
+    const bool trained = i > 0 && i + 1 < servable.size();
+    leakage.interval95 = trained ? result.points[i - 1].measure.attack.strongest().leakage.interval95
+                                 : Interval{leakage.nats, leakage.nats};
+    leakage.method = "lower convex hull of the points, unchanged and the mean picture";
+    row.set_leakage(leakage);
+    row.set("time_sharing", result.time_sharing(servable[i].distortion));
     curve.rows.push_back(std::move(row));
   }
   return curve;
+}
+
+// The completed curve at every hundredth of distortion.
+std::string shares_text(const MnistResult& result) {
+  std::string text;
+  const auto first = static_cast<int>(std::ceil(100 * result.unchanged_distortion));
+  for (int i = first; i < 100 * result.constant_distortion; ++i) {
+    const std::optional<double> share = result.share_of_time_sharing(i / 100.0);
+    if (share) text += fmt::format("{}{:.2f} at {:.2f}", text.empty() ? "" : ", ", *share, i / 100.0);
+  }
+  return text;
 }
 
 std::vector<Setting> settings_of(const MnistPaperOptions& given, const MnistResult& result) {
@@ -296,7 +316,7 @@ std::vector<Setting> settings_of(const MnistPaperOptions& given, const MnistResu
       {"attack epochs", text(given.attack_epochs), fmt::format("{}", o.attack.epochs)},
   };
   if (paper) {
-    list.push_back({"gamma", text(given.gamma), fmt::format("{}", o.gamma)});
+    list.push_back({"gamma", text(given.gamma), fmt::format("{}", o.paper.gamma)});
     list.push_back({"mechanism",
                     {},
                     fmt::format("noise-input, {} tanh, {} noise inputs", fmt::join(o.paper.hidden, "-"),
@@ -304,6 +324,7 @@ std::vector<Setting> settings_of(const MnistPaperOptions& given, const MnistResu
     list.push_back({"adversary", {}, fmt::format("{} tanh, 1 step", fmt::join(o.paper.adversary, "-"))});
     list.push_back({"batch", {}, fmt::format("{}", o.paper.batch)});
     list.push_back({"rate", {}, fmt::format("{}", o.paper.rate)});
+    list.push_back({"beta1", text(given.beta1), fmt::format("{}", o.paper.beta1_used())});
   } else {
     list.push_back({"mechanism",
                     {},
@@ -387,7 +408,8 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
   summary.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   summary.facts = {{"training", fingerprint},
                    {"unchanged costs", fmt::format("{:.5f}", result.unchanged_distortion)},
-                   {"mean picture costs", fmt::format("{:.5f}", result.constant_distortion)}};
+                   {"mean picture costs", fmt::format("{:.5f}", result.constant_distortion)},
+                   {"completed curve as a share of time-sharing", shares_text(result)}};
 
   std::string metrics;
   RunDetails details;
@@ -436,7 +458,7 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
       line.loss = epoch.mean.loss();
       line.penalty = epoch.mean.penalty;
       if (!paper) line.multiplier = epoch.multiplier;
-      if (result.given.gamma > 0) line.discriminator = epoch.discriminator;
+      if (result.given.paper.gamma > 0) line.discriminator = epoch.discriminator;
       metrics += to_json_line(line);
     }
     PointDetails point{.series = kSeries, .number = number};
@@ -466,7 +488,7 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
   if (!result.points.empty()) {
     const DigitGrid grid = digit_grid(data.test, result, given.seed);
     write_png(out / "digits.png", grid.picture);
-    const std::string title = paper ? fmt::format("Released digits, \u03b3 = {}", result.given.gamma)
+    const std::string title = paper ? fmt::format("Released digits, \u03b3 = {}", result.given.paper.gamma)
                                     : std::string("Released digits, noisy code");
     write_file(out / "digits.svg", grid_svg(grid.picture, title, grid.row_names,
                                             "d: mean distortion of the point, nats per pixel"));

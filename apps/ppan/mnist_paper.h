@@ -18,6 +18,7 @@ struct MnistPaperOptions {
   std::string lambda;  ///< Numbers separated by commas; preset paper.
   std::string budget;  ///< Numbers separated by commas; preset best.
   std::optional<double> gamma;
+  std::optional<double> beta1;
   std::optional<int> points;
   std::optional<int> epochs;
   std::optional<int> attack_epochs;

@@ -405,6 +405,11 @@ void add_paper_command(CommandLine& line) {
   command->add_option("--gamma", mnist.gamma, "Weight of the discriminator: 0 or 2 in the paper")
       ->type_name("G")
       ->group(pictures);
+  command
+      ->add_option("--beta1", mnist.beta1,
+                   "Adam's beta1 (default 0.9 as printed, with a discriminator 0.5; paper)")
+      ->type_name("B")
+      ->group(pictures);
   command->add_option("--lambda", mnist.lambda, "Weights of the distortion, separated by commas (paper)")
       ->type_name("A,B,..")
       ->default_str("")

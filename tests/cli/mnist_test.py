@@ -87,7 +87,14 @@ class Mnist(CommandTest):
         line = self.rows(series="reference/time-sharing")
         self.assertAlmostEqual(float(line[0]["leakage"]), 1.386, delta=0.02)
         self.assertEqual(float(line[-1]["leakage"]), 0)
-        self.assertTrue(self.rows(series="ppan/hull"))
+        hull = self.rows(series="ppan/hull")
+        self.assertEqual([float(hull[0][key]) for key in ("leakage", "leakage_low", "time_sharing")],
+                         [float(line[0]["leakage"])] * 3)
+        for vertex in hull[1:-1]:
+            # The completed curve passes through points, and takes their intervals with them.
+            point = next(row for row in rows if row["distortion"] == vertex["distortion"])
+            for column in ("leakage", "leakage_low", "leakage_high", "time_sharing"):
+                self.assertEqual(vertex[column], point[column], column)
         for name in ("digits.png", "panels-01.png", "panels-02.png", "leakage.png", "accuracy.png"):
             self.assertTrue((self.out / name).read_bytes().startswith(b"\x89PNG"), name)
         for name in ("digits.svg", "panels-01.svg", "leakage.svg", "accuracy.svg", "curve.svg"):
@@ -101,7 +108,13 @@ class Mnist(CommandTest):
         metrics = [json.loads(line) for line in (self.out / "metrics.jsonl").read_text().splitlines()]
         self.assertEqual(len(metrics), 4)
         self.assertTrue(all("discriminator" in line for line in metrics))
-        self.assertEqual(json.loads((self.out / "summary.json").read_text())["status"], "complete")
+        summary = json.loads((self.out / "summary.json").read_text())
+        self.assertEqual(summary["status"], "complete")
+        facts = {fact["name"]: fact["value"] for fact in summary["facts"]}
+        self.assertRegex(facts["completed curve as a share of time-sharing"], r"^\d\.\d\d at \d\.\d\d(, \d\.\d\d at \d\.\d\d)+$")
+        # With a discriminator the momentum of Adam is not the printed one, and the run says so.
+        settings = {setting["name"]: setting for setting in summary["settings"]}
+        self.assertEqual(settings["beta1"]["used"], "0.5")
 
     def test_a_killed_run_resumes_to_the_same_numbers(self):
         arguments = ("--budget", "0.3,0.5", "--epochs", "30", "--threads", "1")
@@ -150,6 +163,8 @@ class Mnist(CommandTest):
         self.assertIn("--lambda", self.refuse(2, *self.command("--preset", "paper", "--budget", "0.2")))
         self.assertIn("'x' is not a number", self.refuse(2, *self.command("--budget", "0.2,x")))
         self.assertIn("preset paper", self.refuse(2, *self.command("--gamma", "2")))
+        self.assertIn("preset paper", self.refuse(2, *self.command("--beta1", "0.9")))
+        self.assertIn("beta1", self.refuse(2, *self.command("--preset", "paper", "--beta1", "1")))
         self.assertIn("epochs", self.refuse(2, *self.command("--epochs", "0")))
         self.assertIn("--budget-form", self.refuse(2, *self.command("--budget-form", "dual")))
         self.assertIn("no run to resume", self.refuse(2, *self.command("--resume")))

@@ -62,6 +62,7 @@ Problems PaperImageOptions::check() const {
   list.require_at_least("epochs", epochs, 1);
   list.require_at_least("batch", static_cast<double>(batch), 1);
   list.require_positive("rate", rate);
+  list.require(beta1_used() >= 0 && beta1_used() < 1, "beta1", "must be at least 0 and less than 1");
   return list.take();
 }
 
@@ -89,6 +90,7 @@ TrainOptions paper_training(const PaperImageOptions& options, Index pixels, doub
   train.redraw = false;  // the draws of a mini-batch serve all its steps, as in the paper
   train.mechanism_rate.rate = options.rate;
   train.adversary_rate.rate = options.rate;
+  train.game.adam.beta1 = options.beta1_used();
   train.seed = seed;
   return train;
 }

@@ -13,6 +13,7 @@
 // it has not met. docs/decisions/0007-images.md has the measurements.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ppan/core/problem.h"
@@ -37,6 +38,11 @@ struct PaperImageOptions {
   int epochs = 50;
   Index batch = 100;
   double rate = 0.001;
+  /// Adam's beta1, from 0 to below 1. Empty: 0.9 as printed, but 0.5 with a discriminator: at small weights
+  /// the game as printed falls to one picture for all within an epoch and never leaves it
+  /// (docs/decisions/0007-images.md).
+  std::optional<double> beta1;
+  [[nodiscard]] double beta1_used() const { return beta1.value_or(gamma > 0 ? 0.5 : 0.9); }
   [[nodiscard]] Problems check() const;
 };
 

@@ -123,7 +123,6 @@ class Run {
     TrainOptions train;
     if (options_.preset == Preset::kPaper) {
       PaperImageOptions paper = options_.paper;
-      paper.gamma = options_.gamma;
       paper.epochs = mnist_epochs(options_);
       train = paper_training(paper, pixels_, target, seed_of(i));
     } else {
@@ -191,8 +190,7 @@ class Run {
 
 Problems MnistOptions::check() const {
   ProblemList list;
-  list.require_at_least("gamma", gamma, 0);
-  list.require(gamma == 0 || preset == Preset::kPaper, "gamma",
+  list.require(paper.gamma == 0 || preset == Preset::kPaper, "gamma",
                "only the preset paper has a discriminator; add --preset paper");
   for (const double target : targets) {
     list.require_positive(preset == Preset::kPaper ? "lambda" : "budget", target);
@@ -223,8 +221,8 @@ std::vector<double> mnist_targets(const MnistOptions& options) {
     }
     return targets;
   }
-  const double from = options.gamma > 0 ? 15 : 35;
-  const double to = options.gamma > 0 ? 2 : 8;
+  const double from = options.paper.gamma > 0 ? 15 : 35;
+  const double to = options.paper.gamma > 0 ? 2 : 8;
   const int n = options.points.value_or(kPaperPoints);
   for (int i = 0; i < n; ++i) {
     const double along = n == 1 ? 0.5 : static_cast<double>(i) / (n - 1);
@@ -254,9 +252,9 @@ std::string mnist_fingerprint(const MnistOptions& options, const ImageSplit& dat
   text += fmt::format(", points {}", fmt::join(mnist_targets(options), " "));
   if (options.preset == Preset::kPaper) {
     const PaperImageOptions& p = options.paper;
-    text += fmt::format(", gamma {}, layers {} noise {} adversary {} discriminator {}, batch {}, rate {}",
-                        options.gamma, fmt::join(p.hidden, "-"), p.noise_inputs, fmt::join(p.adversary, "-"),
-                        fmt::join(p.discriminator, "-"), p.batch, p.rate);
+    text += fmt::format(", gamma {}, layers {} noise {} adversary {} discriminator {}, batch {}, rate {}, beta1 {}",
+                        p.gamma, fmt::join(p.hidden, "-"), p.noise_inputs, fmt::join(p.adversary, "-"),
+                        fmt::join(p.discriminator, "-"), p.batch, p.rate, p.beta1_used());
   } else {
     const CodeImageOptions& c = options.code;
     text += fmt::format(
@@ -280,6 +278,14 @@ std::vector<HullPoint> MnistResult::servable() const {
   }
   all.push_back({constant_distortion, 0});
   return all;
+}
+
+std::optional<double> MnistResult::share_of_time_sharing(double distortion) const {
+  if (distortion < unchanged_distortion || distortion >= constant_distortion) return std::nullopt;
+  const std::vector<HullPoint> all = servable();
+  const std::optional<double> completed = hull_leakage(all, lower_hull(all), distortion);
+  if (!completed) return std::nullopt;
+  return *completed / time_sharing(distortion);
 }
 
 MnistMeasure measure_images(const ImageModel& model, Posterior<float>* adversary, const ImageSplit& data,

@@ -25,7 +25,6 @@ namespace ppan {
 
 struct MnistOptions {
   Preset preset = Preset::kBest;
-  double gamma = 0;             ///< Weight of the discriminator, preset `paper` only. At least 0.
   std::vector<double> targets;  ///< lambda (paper) or budgets (best) of the points; empty: the usual ones.
   std::optional<int> points;    ///< How many of the usual ones. 1 to 1000.
   std::optional<int> epochs;    ///< Of each point.
@@ -87,6 +86,9 @@ struct MnistResult {
   [[nodiscard]] double time_sharing(double distortion) const;
   /// What can be served: unchanged first, then the points, constant last.
   [[nodiscard]] std::vector<HullPoint> servable() const;
+  /// Leakage of the completed curve, the lower hull of what can be served, as a share of time-sharing.
+  /// Nothing where time-sharing is not defined or leaks nothing.
+  [[nodiscard]] std::optional<double> share_of_time_sharing(double distortion) const;
 };
 
 /// Where a run keeps what it would be a loss to compute again. Called from several threads, for different

@@ -106,6 +106,13 @@ TEST(ImageTraining, SettingsAreChecked) {
       5U);
   EXPECT_EQ((CodeImageOptions{.encoder = {}, .code = 0, .radius = 0, .start_epochs = 0}).check().size(), 4U);
   EXPECT_THROW(paper_training({.batch = 0}, 64, 10, 1), Error);
+  EXPECT_EQ((PaperImageOptions{.beta1 = 1}).check().size(), 1U);
+}
+
+TEST(ImageTraining, MomentumIsThePrintedOneUnlessADiscriminatorPlays) {
+  EXPECT_EQ(paper_training({}, 64, 10, 1).game.adam.beta1, 0.9);
+  EXPECT_EQ(paper_training({.gamma = 2}, 64, 10, 1).game.adam.beta1, 0.5);
+  EXPECT_EQ(paper_training({.gamma = 2, .beta1 = 0.9}, 64, 10, 1).game.adam.beta1, 0.9);
 }
 
 }  // namespace

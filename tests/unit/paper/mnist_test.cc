@@ -48,7 +48,7 @@ TEST(MnistPlan, WeightsOfThePaperFallFromItsFirstToItsLast) {
   ASSERT_EQ(plain.size(), 6U);
   EXPECT_EQ(plain.front(), 35);
   EXPECT_EQ(plain.back(), 8);
-  const auto judged = mnist_targets({.preset = Preset::kPaper, .gamma = 2, .points = 3});
+  const auto judged = mnist_targets({.preset = Preset::kPaper, .points = 3, .paper = {.gamma = 2}});
   EXPECT_THAT(judged, ElementsAre(15, 5.48, 2));
   EXPECT_THAT(mnist_targets({.targets = {0.2, 0.1}}), ElementsAre(0.2, 0.1));
   EXPECT_EQ(mnist_targets({.points = 5}).size(), 5U);
@@ -75,8 +75,9 @@ TEST(MnistPlan, FingerprintChangesWithWhatDecidesTheTrainingAndNothingElse) {
 }
 
 TEST(MnistPlan, NamesEveryProblem) {
-  const MnistOptions bad{.gamma = 2, .targets = {0.1, -1}, .points = 3, .epochs = 0, .train = -1};
-  EXPECT_EQ(bad.check().size(), 5U);
+  const MnistOptions bad{
+      .targets = {0.1, -1}, .points = 3, .epochs = 0, .train = -1, .paper = {.gamma = 2, .beta1 = 1}};
+  EXPECT_EQ(bad.check().size(), 6U);
   EXPECT_THROW(run_mnist(small_data(), bad), Error);
 }
 
@@ -112,13 +113,18 @@ TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
     EXPECT_LT(found, p.measure.belief + 0.1);
   }
   EXPECT_EQ(result.servable().size(), 4U);
+  const MnistMeasure& last = result.points[1].measure;
+  EXPECT_NEAR(result.share_of_time_sharing(last.distortion).value(),
+              last.attack.strongest().leakage.nats / result.time_sharing(last.distortion), 1e-12);
+  EXPECT_DOUBLE_EQ(result.share_of_time_sharing(result.unchanged_distortion).value(), 1);
+  EXPECT_FALSE(result.share_of_time_sharing(result.constant_distortion).has_value());
 }
 
 TEST(MnistRun, PapersMechanismRunsWithADiscriminatorAndDoesNotDependOnThreads) {
   const ImageSplit data = small_data();
   MnistOptions options = small_run(Preset::kPaper);
   options.epochs = 3;
-  options.gamma = 2;
+  options.paper.gamma = 2;
   options.targets = {15, 3};
   const MnistResult one = run_mnist(data, options);
   options.threads = 2;
