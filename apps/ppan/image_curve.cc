@@ -402,6 +402,7 @@ MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
   const auto given = [&](const char* key) { return job.given.contains(key); };
   const Index pictures = data.train.size();
   CodeImageOptions& code = out.code;
+  code.gate.clear();  // nobody's picture is released as it is
   if (given("mechanism.hidden")) {
     code.encoder.assign(job.mechanism.hidden.begin(), job.mechanism.hidden.end());
     code.decoder.assign(job.mechanism.hidden.rbegin(), job.mechanism.hidden.rend());

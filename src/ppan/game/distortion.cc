@@ -1,5 +1,7 @@
 #include "ppan/game/distortion.h"
 
+#include <limits>
+
 namespace ppan {
 namespace {
 
@@ -74,6 +76,16 @@ class PixelCrossEntropyDistortion final : public Distortion<Scalar> {
       }
     }
     value /= static_cast<Scalar>(draws.logit.cols());
+  }
+  // The entropy of the picture; a pixel at 0 or 1 has none.
+  void unchanged(const Attribute<Scalar>& useful, Vector<Scalar>& value) const override {
+    constexpr Scalar kLeast = std::numeric_limits<Scalar>::min();
+    value.setZero(useful.rows());
+    for (Index c = 0; c < useful.value.cols(); ++c) {
+      const auto y = useful.value.col(c).array();
+      value.array() -= y * y.max(kLeast).log() + (Scalar(1) - y) * (Scalar(1) - y).max(kLeast).log();
+    }
+    value /= static_cast<Scalar>(useful.value.cols());
   }
   void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& useful, const Matrix<Scalar>& d_value,
                 DrawsGradient<Scalar>& gradient) override {

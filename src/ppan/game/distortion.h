@@ -30,6 +30,10 @@ class Distortion {
   /// Adds the gradient of sum_ik d_value(i, k) value(i, k), after evaluate() with the same arguments.
   virtual void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& useful,
                         const Matrix<Scalar>& d_value, DrawsGradient<Scalar>& gradient) = 0;
+  /// value(i) = d(y_i, y_i), of a record released as it is.
+  virtual void unchanged(const Attribute<Scalar>& useful, Vector<Scalar>& value) const {
+    value.setZero(useful.rows());
+  }
   /// Q' where the distortion is learned, otherwise null.
   virtual Posterior<Scalar>* learner() { return nullptr; }
   /// For the learner's own descent: gradient of sum_ik d_value(i, k) value(i, k) in its parameters.

@@ -20,11 +20,14 @@ struct Draws {
   bool weights_learned = false;  ///< The weights depend on parameters; otherwise they are 1/K.
   bool has_logit = false;        ///< released = sigmoid(logit).
   bool has_code = false;         ///< The adversary sees `code`, of which `released` is a function.
+  /// What the weights of a record leave of 1 is the probability that it is released as it is. Whoever sees
+  /// it then is taken to know everything: that part scores log Q = 0.
+  bool rest_unchanged = false;
 
   Matrix<Scalar> released;  ///< z. A symbol of a finite alphabet is one-hot.
   Matrix<Scalar> logit;
   Matrix<Scalar> code;
-  Matrix<Scalar> weight;  ///< records x K; rows sum to 1.
+  Matrix<Scalar> weight;  ///< records x K; rows sum to 1, or with rest_unchanged to less.
 
   [[nodiscard]] const Matrix<Scalar>& seen() const { return has_code ? code : released; }
 

@@ -75,6 +75,8 @@ Problems MechanismOptions::check() const {
       for (const Index units : decoder) at_least_one("decoder", units);
       break;
   }
+  for (const Index units : gate) at_least_one("gate", units);
+  list.require(gate.empty() || kind == MechanismKind::kNoisyCode, "gate", "only a noisy code has a gate");
   return list.take();
 }
 
@@ -128,6 +130,8 @@ Attribute<Scalar> Mechanism<Scalar>::release(const Attribute<Scalar>& observed, 
     }
     if (finite) {
       out.code[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(pick);
+    } else if (draws.rest_unchanged && random.uniform() >= static_cast<double>(draws.weight(i, 0))) {
+      out.value.row(i) = observed.value.row(i);
     } else {
       out.value.row(i) = draws.released.row(pick * draws.records + i);
     }

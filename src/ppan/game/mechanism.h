@@ -53,8 +53,11 @@ struct MechanismOptions {
   Index components = 3;                   ///< mixture only.
   double temperature = 0.5;               ///< gumbel only.
   Index code = 2;                         ///< noisy-code only: dimensions of c.
-  double code_radius = 3;       ///< noisy-code only: R, bound of every coordinate of the noiseless code.
-  std::vector<Index> decoder;   ///< noisy-code only: hidden layers from c to z.
+  double code_radius = 3;      ///< noisy-code only: R, bound of every coordinate of the noiseless code.
+  std::vector<Index> decoder;  ///< noisy-code only: hidden layers from c to z.
+  /// noisy-code only: hidden layers of a gate g(w), the probability that a record goes through the code;
+  /// otherwise it is released as it is. Empty: no gate, everybody goes through it. Needs W = Y.
+  std::vector<Index> gate;
   bool sigmoid_output = false;  ///< z = sigmoid of the network's output (noise-input and noisy-code; images).
   [[nodiscard]] Problems check() const;
 };
@@ -93,8 +96,8 @@ class Mechanism {
                         const Draws<Scalar>& draws, const DrawsGradient<Scalar>& gradient,
                         Vector<Scalar>& parameter_gradient) = 0;
 
-  /// One release per record: a single draw, picked by its weight where there are several. A finite alphabet
-  /// comes back as codes.
+  /// One release per record: a single draw, picked by its weight where there are several, or the record
+  /// itself where a gate says so. A finite alphabet comes back as codes.
   Attribute<Scalar> release(const Attribute<Scalar>& observed, RandomSource& random);
 
   /// A mechanism of the same kind and parameters that draws `draws` times per record.

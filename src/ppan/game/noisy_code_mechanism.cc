@@ -19,13 +19,27 @@ NoisyCodeMechanism<Scalar>::NoisyCodeMechanism(const MechanismOptions& options,
                           .outputs = options.released,
                           .activation = options.activation,
                           .skip = options.skip});
-  this->parameters_.setZero(encoder_.parameter_count() + decoder_.parameter_count());
+  if (gated()) {
+    if (observed.finite() || observed.width() != options.released) {
+      throw Error(ErrorCode::kUsage,
+                  "a gate releases records as they are, so it needs what is observed to be "
+                  "real numbers of the kind that is released");
+    }
+    gate_ =
+        Mlp<Scalar>({.inputs = observed.width(), .hidden = options.gate, .activation = options.activation});
+  }
+  this->parameters_.setZero(gate_offset() + (gated() ? gate_.parameter_count() : 0));
 }
 
 template <typename Scalar>
 void NoisyCodeMechanism<Scalar>::initialise(RandomSource& random) {
   encoder_.initialise(random, this->parameters_.data());
   decoder_.initialise(random, this->parameters_.data() + encoder_.parameter_count());
+  if (!gated()) return;
+  gate_.initialise(random, this->parameters_.data() + gate_offset());
+  // The bias of its output, the last parameter: it starts mostly open, since nothing is learned about
+  // records that never go through the code.
+  this->parameters_[this->parameters_.size() - 1] = Scalar(2);
 }
 
 template <typename Scalar>
@@ -54,6 +68,18 @@ void NoisyCodeMechanism<Scalar>::draw_part(DrawScope scope, const Attribute<Scal
   draws.set_equal_weights(n, this->options_.draws);
   draws.has_code = true;
   if (!scope.same_records) center(observed);
+  if (gated()) {
+    if (!scope.same_records) {
+      open_ = gate_.forward(this->parameters_.data() + gate_offset(), observed.value, gate_workspace_)
+                  .col(0)
+                  .array()
+                  .logistic()
+                  .matrix();
+    }
+    draws.weights_learned = true;
+    draws.rest_unchanged = true;
+    draws.weight.array().colwise() *= open_.array();
+  }
   draws.code.resize(n * draws.per_record, this->options_.code);
   for (Index t = 0; t < draws.per_record; ++t) {
     draws.code.middleRows(t * n, n) = center_ + noise.middleRows(t * n, n);
@@ -81,6 +107,13 @@ void NoisyCodeMechanism<Scalar>::backward(const Attribute<Scalar>& observed, con
   d_center_.array() *= Scalar(1) - (center_.array() / radius).square();
   encoder_.backward(this->parameters_.data(), observed.finite() ? input_ : observed.value, d_center_,
                     encoder_workspace_, parameter_gradient.data(), nullptr);
+  if (gated()) {
+    const auto share = Scalar(1) / static_cast<Scalar>(draws.per_record);
+    d_gate_ = share * gradient.weight.rowwise().sum();
+    d_gate_.col(0).array() *= open_.array() * (Scalar(1) - open_.array());
+    gate_.backward(this->parameters_.data() + gate_offset(), observed.value, d_gate_, gate_workspace_,
+                   parameter_gradient.data() + gate_offset(), nullptr);
+  }
 }
 
 template <typename Scalar>

@@ -9,6 +9,10 @@ namespace ppan {
 /// The adversary of the game sees the code c. Since z is a function of c, I(X;Z) <= I(X;C) whatever the
 /// decoder does; and since |mu| <= R in each of the m coordinates, I(X;C) <= I(W;C) <= m/2 log(1 + R^2), for
 /// every distribution of the data.
+///
+/// With a gate, a record goes through the code with probability g(w) = sigmoid(gate(w)) and is released as it
+/// is otherwise: its draws weigh g(w) / K each. Which records are cheap to hide is for the gate to learn,
+/// where a coin tossed blindly between the code and the record hides as many that are dear.
 template <typename Scalar>
 class NoisyCodeMechanism final : public Mechanism<Scalar> {
  public:
@@ -27,15 +31,22 @@ class NoisyCodeMechanism final : public Mechanism<Scalar> {
   const Matrix<Scalar>& center(const Attribute<Scalar>& observed);
 
  private:
+  [[nodiscard]] bool gated() const { return !this->options_.gate.empty(); }
+  [[nodiscard]] Index gate_offset() const { return encoder_.parameter_count() + decoder_.parameter_count(); }
+
   Mlp<Scalar> encoder_;
   Mlp<Scalar> decoder_;
+  Mlp<Scalar> gate_;
   MlpWorkspace<Scalar> encoder_workspace_;
   MlpWorkspace<Scalar> decoder_workspace_;
+  MlpWorkspace<Scalar> gate_workspace_;
   Matrix<Scalar> input_;
   Matrix<Scalar> center_;
   Matrix<Scalar> d_output_;
   Matrix<Scalar> d_code_;
   Matrix<Scalar> d_center_;
+  Vector<Scalar> open_;  // g(w)
+  Matrix<Scalar> d_gate_;
 };
 
 }  // namespace ppan

@@ -32,11 +32,13 @@ constexpr Index kScaleReleases = 2000;
 constexpr float kLeastSpread = 1e-3F;
 
 // One release of some pictures, the same with pixels of mean 0 and variance 1, and, where there is one, the
-// code it was made from.
+// code it was made from. A gate releases each as it is with some probability: attackers are then taken to
+// read it, whatever it shows, so they learn from the others only, and need not learn to read.
 struct Released {
   Matrix<float> picture;
   Matrix<float> scaled;
   Matrix<float> code;
+  Vector<float> coded;  // probability that the picture is not released as it is
 };
 enum class Sees { kPicture, kScaled, kCode };
 const Matrix<float>& seen(Sees what, const Released& z) {
@@ -77,9 +79,11 @@ class Source {
       mechanism_->fill_noise(random, pixels.rows(), noise_);
       mechanism_->draw(shape_, noise_, draws_);
       out.picture = draws_.released;
+      out.coded = draws_.weight.col(0);
       if (has_code_) out.code = draws_.code;
     } else {
       releaser_.release(pixels, random, out.picture);
+      out.coded.setOnes(pixels.rows());
     }
     out.scaled = ((out.picture.rowwise() - mean_).array().rowwise() * factor_.array()).matrix();
   }
@@ -117,7 +121,7 @@ class NetworkLearner {
     const Matrix<float>& in = seen(sees_, z);
     softmax_rows(forward(in), d_output_);
     for (Index i = 0; i < d_output_.rows(); ++i) d_output_(i, x[static_cast<std::size_t>(i)]) -= 1;
-    d_output_ /= static_cast<float>(d_output_.rows());
+    d_output_.array().colwise() *= z.coded.array() / static_cast<float>(d_output_.rows());
     gradient_.resize(parameters_.size());
     if (conv_) {
       conv_->backward(parameters_.data(), d_output_, conv_workspace_, gradient_.data());
@@ -183,31 +187,45 @@ struct ScoredPart {
 // What one attacker says about a part: log Q for each release.
 using Answers = std::vector<Matrix<float>>;
 
-double selection_nats(const Answers& answers, const Symbols& x, std::int32_t levels) {
-  double sum = 0;
-  for (const Matrix<float>& a : answers) sum += mean_score(a, x);
-  return empirical_entropy(x, levels) + sum / static_cast<double>(answers.size());
-}
-
-ImageAttackerScore score_of(std::string name, const Answers& selection, const Symbols& selection_x,
-                            const Answers& reported, const Symbols& x, std::int32_t levels) {
-  ImageAttackerScore score{.name = std::move(name)};
-  score.selection = selection_nats(selection, selection_x, levels);
-  const Vector<double> base = log_share(x, levels);
-  Vector<double> gain = Vector<double>::Zero(base.size());
-  Vector<double> hits = Vector<double>::Zero(base.size());
-  for (const Matrix<float>& a : reported) {
-    for (Index i = 0; i < gain.size(); ++i) {
-      const std::int32_t truth = x[static_cast<std::size_t>(i)];
-      gain[i] += static_cast<double>(a(i, truth)) - base[i];
+// The expectation over the gate of log Q(x|z) (a picture released as it is scores 0) and of being right.
+struct Told {
+  Vector<double> log_likelihood;
+  Vector<double> hit;
+};
+Told told(const Answers& answers, const ScoredPart& part) {
+  const auto n = static_cast<Index>(part.x.size());
+  Told out{Vector<double>::Zero(n), Vector<double>::Zero(n)};
+  for (std::size_t r = 0; r < answers.size(); ++r) {
+    const Matrix<float>& a = answers[r];
+    for (Index i = 0; i < n; ++i) {
+      const std::int32_t truth = part.x[static_cast<std::size_t>(i)];
+      const auto coded = static_cast<double>(part.release[r].coded[i]);
+      out.log_likelihood[i] += coded * static_cast<double>(a(i, truth));
       Index likeliest = 0;
       a.row(i).maxCoeff(&likeliest);
-      hits[i] += likeliest == truth ? 1 : 0;
+      out.hit[i] += 1 - coded + (likeliest == truth ? coded : 0);
     }
   }
-  gain /= static_cast<double>(reported.size());
-  hits /= static_cast<double>(reported.size());
-  score.leakage = lower_bound(gain, -base.mean(), "held-out log loss, " + score.name);
+  out.log_likelihood /= static_cast<double>(answers.size());
+  out.hit /= static_cast<double>(answers.size());
+  return out;
+}
+
+double nats_told(const Answers& answers, const ScoredPart& part, std::int32_t levels) {
+  return empirical_entropy(part.x, levels) + told(answers, part).log_likelihood.mean();
+}
+
+ImageAttackerScore score_of(std::string name, const Answers& on_selection, const ScoredPart& selection,
+                            const Answers& on_reported, const ScoredPart& reported, std::int32_t levels) {
+  ImageAttackerScore score{.name = std::move(name)};
+  score.selection = nats_told(on_selection, selection, levels);
+  const Vector<double> base = log_share(reported.x, levels);
+  const auto [log_likelihood, hits] = told(on_reported, reported);
+  const Vector<double> gain = log_likelihood - base;
+  std::string method = "held-out log loss, " + score.name;
+  if (reported.release.front().coded.minCoeff() < 1)
+    method += "; pictures released as they are count as read";
+  score.leakage = lower_bound(gain, -base.mean(), method);
   score.accuracy = mean_rate(hits);
   return score;
 }
@@ -288,7 +306,7 @@ class Attack {
       Answers reported;
       for (const Released& z : selection_.release) selection.push_back(log_probability(z));
       for (const Released& z : reported_.release) reported.push_back(log_probability(z));
-      ImageAttackerScore score = score_of(name, selection, selection_.x, reported, reported_.x, levels_);
+      ImageAttackerScore score = score_of(name, selection, selection_, reported, reported_, levels_);
       score.learning = learning;
       if (sees_code) {
         result.code = std::move(score);
@@ -305,8 +323,8 @@ class Attack {
           learner.sees_code());
     }
     if (on_selection.size() > 1) {
-      result.attackers.push_back(score_of("mean of the networks", mean_of(on_selection), selection_.x,
-                                          mean_of(on_reported), reported_.x, levels_));
+      result.attackers.push_back(score_of("mean of the networks", mean_of(on_selection), selection_,
+                                          mean_of(on_reported), reported_, levels_));
     }
     if (options_.tree_images > 0) {
       TreeLearner trees = fit_trees();
@@ -411,10 +429,26 @@ class Attack {
         for (NetworkLearner& learner : learners_) learner.step(z, x, rate);
       }
       for (NetworkLearner& learner : learners_) {
-        learner.epoch_done(done * batch, selection_nats({learner.log_probability(selection_.release.front())},
-                                                        selection_.x, levels_));
+        learner.epoch_done(done * batch, nats_told({learner.log_probability(selection_.release.front())},
+                                                   selection_, levels_));
       }
     }
+  }
+
+  // Trees know no weights: pictures that a coin would not release as they are. At least two are kept.
+  static std::pair<Matrix<float>, Symbols> only_coded(const Released& z, const Symbols& x,
+                                                      RandomSource& random) {
+    std::vector<Index> rows;
+    Symbols kept;
+    for (Index i = 0; i < z.picture.rows(); ++i) {
+      if (random.uniform() >= static_cast<double>(z.coded[i]) &&
+          i + 2 - std::ssize(rows) < z.picture.rows()) {
+        continue;
+      }
+      rows.push_back(i);
+      kept.push_back(x[static_cast<std::size_t>(i)]);
+    }
+    return {z.picture(rows, Eigen::all), std::move(kept)};
   }
 
   TreeLearner fit_trees() {
@@ -433,7 +467,9 @@ class Attack {
     Released z;
     source_.release(pixels, stream, z);
     TreeLearner trees(options_, levels_);
-    trees.fit(z.picture, x, selection_.release.front().picture, selection_.x, stream);
+    const auto [learned, learned_x] = only_coded(z, x, stream);
+    const auto [chosen, chosen_x] = only_coded(selection_.release.front(), selection_.x, stream);
+    trees.fit(learned, learned_x, chosen, chosen_x, stream);
     return trees;
   }
 
@@ -446,6 +482,50 @@ class Attack {
   ScoredPart reported_;
   std::vector<NetworkLearner> learners_;
 };
+
+// Pictures that the gate's coin sends through the code, of the first `count`; all of them without a gate.
+std::vector<Index> gated_rows(const ImageComponent& only, const ImageSet& set, Index count) {
+  std::vector<Index> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  if (only.mechanism.gate.empty()) return rows;
+  Attribute<float> shown;
+  shown.value = set.pixels.topRows(count);
+  MechanismOptions single = only.mechanism;
+  single.draws = 1;
+  const auto mechanism = make_mechanism(single, shown);
+  mechanism->parameters() = only.parameters;
+  SeededRandom random(1);
+  Matrix<float> noise;
+  Draws<float> draws;
+  mechanism->fill_noise(random, count, noise);
+  mechanism->draw(shown, noise, draws);
+  std::erase_if(rows, [&](Index i) { return random.uniform() >= static_cast<double>(draws.weight(i, 0)); });
+  return rows;
+}
+
+// From a bound U on I(X;C) among the pictures that go through the code, to one on what the release tells.
+// Whoever also saw the coin B would know I(X;B,C) <= H(X) - P(B) H(X|B) + P(B) U, if the others are read.
+Estimate with_gate(Estimate coded, const Symbols& all, const std::vector<Index>& rows, std::int32_t levels) {
+  Symbols x;
+  for (const Index i : rows) x.push_back(all[static_cast<std::size_t>(i)]);
+  const auto n = static_cast<double>(all.size());
+  const double share = static_cast<double>(rows.size()) / n;
+  // -log P(x) + b log P(x|B), whose mean is H(X) - P(B) H(X|B).
+  Vector<double> term = -log_share(all, levels);
+  const Vector<double> among = log_share(x, levels);
+  for (std::size_t i = 0; i < rows.size(); ++i) term[rows[i]] += among[static_cast<Index>(i)];
+  const double rest = term.mean();
+  const double error = 1.96 * std::sqrt((term.array() - rest).square().mean() / n);
+  coded.interval95 = [&]() -> std::optional<Interval> {
+    const Interval within = coded.interval95.value_or(Interval{coded.nats, coded.nats});
+    const double nats = rest + share * coded.nats;
+    return Interval{nats - std::hypot(error, share * (coded.nats - within.low)),
+                    nats + std::hypot(error, share * (within.high - coded.nats))};
+  }();
+  coded.nats = rest + share * coded.nats;
+  coded.method += "; pictures released as they are count as read";
+  return coded;
+}
 
 }  // namespace
 
@@ -505,14 +585,22 @@ std::vector<Estimate> image_upper_bounds(const ImageModel& model, const ImageSet
   }
   MechanismOptions single = only.mechanism;
   single.draws = 1;
-  Attribute<double> shown;
-  shown.value = set.pixels.topRows(count).cast<double>();
-  const auto mechanism = make_mechanism(single, shown);
-  mechanism->parameters() = only.parameters.cast<double>();
-  const Symbols x(set.labels.begin(), set.labels.begin() + count);
+  single.gate.clear();
+  Attribute<double> coded;
+  Symbols x;
+  const std::vector<Index> rows = gated_rows(only, set, count);
+  coded.value = set.pixels(rows, Eigen::all).cast<double>();
+  for (const Index i : rows) x.push_back(set.labels[static_cast<std::size_t>(i)]);
+  if (std::ssize(rows) < kLeast) return {};
+  const auto mechanism = make_mechanism(single, coded);
+  mechanism->parameters() = only.parameters.head(mechanism->parameters().size()).cast<double>();
   DensityBoundOptions options;
-  options.records = count;
-  std::vector<Estimate> bounds = mechanism_upper_bounds(*mechanism, shown, x, set.classes, true, options);
+  options.records = std::ssize(rows);
+  std::vector<Estimate> bounds = mechanism_upper_bounds(*mechanism, coded, x, set.classes, true, options);
+  if (!only.mechanism.gate.empty()) {
+    const Symbols all(set.labels.begin(), set.labels.begin() + count);
+    for (Estimate& bound : bounds) bound = with_gate(bound, all, rows, set.classes);
+  }
   std::stable_sort(bounds.begin(), bounds.end(),
                    [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
   return bounds;

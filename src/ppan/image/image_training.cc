@@ -30,6 +30,7 @@ TrainOptions code_common(const CodeImageOptions& options, Index pixels, std::uin
   require_none(options.check(), "a noisy code for pictures cannot be trained:");
   TrainOptions train;
   train.game.mechanism = code_mechanism(options, pixels);
+  train.game.mechanism.gate = options.gate;
   // The direct path keeps an adversary learning whose ReLUs have all died, which an adversary with little to
   // see for long is prone to.
   train.game.adversary = {.hidden = options.adversary, .skip = true};
@@ -100,6 +101,7 @@ Problems CodeImageOptions::check() const {
   check_layers(list, "encoder", encoder);
   check_layers(list, "decoder", decoder);
   check_layers(list, "adversary", adversary);
+  check_layers(list, "gate", gate);
   list.require(!encoder.empty(), "encoder", "there must be at least one layer");
   list.require_at_least("code", static_cast<double>(code), 1);
   list.require_positive("radius", radius);
@@ -115,6 +117,7 @@ Problems CodeImageOptions::check() const {
 
 TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, std::uint64_t seed) {
   TrainOptions train = code_common(options, pixels, seed);
+  train.game.mechanism.gate.clear();  // it would let everything through unchanged
   train.game.budget = {.form = BudgetForm::kWeighted, .weight = kStartWeight};
   // As dear, against distortion, as it is where the points begin.
   train.game.code_weight = options.code_weight * kStartWeight / kCodeMultiplier;
@@ -137,6 +140,20 @@ TrainOptions code_training(const CodeImageOptions& options, Index pixels, double
   // would meet only the weaker one. So it slows down before the mechanism does.
   train.adversary_rate = {.rate = options.rate, .decay_from = 0.4, .final_fraction = 0.05};
   return train;
+}
+
+Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels,
+                                    const Vector<float>& autoencoder, std::uint64_t seed) {
+  if (options.gate.empty()) return autoencoder;
+  MechanismOptions gated = code_mechanism(options, pixels);
+  gated.gate = options.gate;
+  Attribute<float> shape;
+  shape.value.resize(0, pixels);
+  const auto mechanism = make_mechanism(gated, shape);
+  SeededRandom random = SeededRandom(seed).fork("gate");
+  mechanism->initialise(random);
+  mechanism->parameters().head(autoencoder.size()) = autoencoder;
+  return mechanism->parameters();
 }
 
 ImageModel trained_model(const ImageSet& like, const Mechanism<float>& mechanism, const std::string& label) {

@@ -8,9 +8,10 @@
 //
 // Noisy code: an encoder, a bounded code with unit noise added, a decoder; the adversary sees the code and
 // makes several steps for one of the mechanism's, long codes have a price, and the distortion is held at a
-// budget. It starts from an autoencoder trained for usefulness alone: started with the privacy term it falls
-// to the mean picture, from which no gradient leads away. The price is what makes it survive attackers that
-// it has not met. docs/decisions/0007-images.md has the measurements.
+// budget. With a gate, pictures that are dear to hide are released as they are. It starts from an autoencoder
+// trained for usefulness alone: started with the privacy term it falls to the mean picture, from which no
+// gradient leads away. The price is what makes it survive attackers that it has not met.
+// docs/decisions/0007-images.md has the measurements.
 
 #include <cstdint>
 #include <optional>
@@ -52,11 +53,12 @@ TrainOptions paper_training(const PaperImageOptions& options, Index pixels, doub
 
 /// A noisy code.
 struct CodeImageOptions {
-  std::vector<Index> encoder{400};         ///< ReLU.
-  std::vector<Index> decoder{400};         ///< ReLU.
+  std::vector<Index> encoder{400, 400};    ///< ReLU.
+  std::vector<Index> decoder{400, 400};    ///< ReLU.
   Index code = 32;                         ///< Numbers in the code. At least 1.
   double radius = 8;                       ///< R: each lies within +-R before unit noise is added. Above 0.
   double code_weight = 0.003;              ///< Price of a code, GameOptions::code_weight. At least 0.
+  std::vector<Index> gate;                 ///< ReLU, MechanismOptions::gate; empty: everybody is coded.
   std::vector<Index> adversary{512, 512};  ///< ReLU with a direct linear path.
   int start_epochs = 10;                   ///< Of the autoencoder. At least 1.
   double start_rate = 0.002;
@@ -71,6 +73,9 @@ struct CodeImageOptions {
 TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, std::uint64_t seed);
 /// One training that holds the distortion at `budget`.
 TrainOptions code_training(const CodeImageOptions& options, Index pixels, double budget, std::uint64_t seed);
+/// What it starts from: the parameters of the autoencoder, and of a new gate where there is one.
+Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels,
+                                    const Vector<float>& autoencoder, std::uint64_t seed);
 /// Where the multiplier of that training starts, nats per unit of distortion.
 inline constexpr double kCodeMultiplier = 15;
 

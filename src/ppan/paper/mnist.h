@@ -32,7 +32,7 @@ struct MnistOptions {
   int threads = 0;              ///< 0: one per core. Changes no number.
   std::uint64_t seed = 1;
   PaperImageOptions paper;
-  CodeImageOptions code;
+  CodeImageOptions code{.gate = {200}};
   ImageAttackOptions attack;
   Index bound_pictures = 10'000;  ///< Whose codes make the bound from above, at most. 0: no bound.
 
@@ -52,6 +52,7 @@ std::string mnist_fingerprint(const MnistOptions& options, const ImageSplit& dat
 struct MnistMeasure {
   double distortion = 0;  ///< Pixel cross-entropy, nats per pixel.
   Interval distortion95;
+  double unchanged = 0;  ///< Share of the pictures that a gate releases as they are.
   ImageAttack attack;
   std::vector<Estimate> upper;  ///< Bounds from above, if the mechanism allows any; the least first.
   /// I(X;Z) as the training adversary believes it on these pictures, nats, and how many it recognises. Never

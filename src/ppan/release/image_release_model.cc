@@ -71,6 +71,7 @@ json json_of(const MechanismOptions& options) {
     out["code"] = options.code;
     out["code_radius"] = options.code_radius;
     out["decoder"] = options.decoder;
+    if (!options.gate.empty()) out["gate"] = options.gate;
   }
   return out;
 }
@@ -94,6 +95,7 @@ MechanismOptions mechanism_of(const json& from, Index pixels) {
   out.code_radius = from.at("code_radius").get<double>();
   if (!std::isfinite(out.code_radius)) malformed("\"code_radius\" is not finite");
   out.decoder = layers(from, "decoder");
+  if (from.contains("gate")) out.gate = layers(from, "gate");
   return out;
 }
 
@@ -111,7 +113,8 @@ Index layer_parameters(Index inputs, const std::vector<Index>& hidden, Index out
 Index least_parameters(const MechanismOptions& options, Index pixels) {
   if (options.kind == MechanismKind::kNoisyCode) {
     return layer_parameters(pixels, options.hidden, options.code) +
-           layer_parameters(options.code, options.decoder, pixels);
+           layer_parameters(options.code, options.decoder, pixels) +
+           (options.gate.empty() ? 0 : layer_parameters(pixels, options.gate, 1));
   }
   return layer_parameters(pixels + options.noise_inputs, options.hidden, pixels);
 }
@@ -180,6 +183,8 @@ std::string component_text(const ImageComponent& component) {
   if (component.mechanism.kind == MechanismKind::kNoisyCode)
     text += fmt::format(", code of {} numbers within ±{:g}", component.mechanism.code,
                         component.mechanism.code_radius);
+  if (!component.mechanism.gate.empty())
+    text += "; a gate releases pictures that are dear to hide as they are";
   return text;
 }
 

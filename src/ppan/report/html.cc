@@ -71,7 +71,9 @@ void add_header(Page& page, const RunFiles& run) {
   page.raw("<p>");
   if (!audited(run.curve)) page.raw("<span class=\"badge alert\">UNAUDITED</span>");
   if (s.status == RunStatus::kInterrupted) page.raw("<span class=\"badge alert\">interrupted</span>");
-  page.add("<span class=\"badge\">{} points</span>", run.curve.rows.size());
+  const auto points =
+      std::ranges::count_if(run.curve.rows, [](const CurveRow& row) { return learned_series(row.series); });
+  page.add("<span class=\"badge\">{} {}</span>", points, points == 1 ? "point" : "points");
   if (!s.version.empty())
     page.add("<span class=\"badge\">{} {}</span>", escape(s.program), escape(s.version));
   page.raw("</p></header>");

@@ -15,10 +15,6 @@ struct Spot {
   std::size_t row;
 };
 
-bool learned(const std::string& series) {
-  return series.starts_with("ppan/") && series != "ppan/hull";
-}
-
 std::vector<Spot> spots_of(const CurveTable& table, const std::string& series) {
   std::vector<Spot> spots;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -78,6 +74,10 @@ std::optional<double> hull_at(const std::vector<Spot>& spots, std::size_t except
 
 }  // namespace
 
+bool learned_series(std::string_view series) {
+  return series.starts_with("ppan/") && series != "ppan/hull";
+}
+
 std::vector<Recommendation> recommend(const CurveTable& table) {
   std::vector<Recommendation> found;
   const auto add = [&](const char* title, const char* why, std::optional<std::size_t> row) {
@@ -87,7 +87,7 @@ std::vector<Recommendation> recommend(const CurveTable& table) {
     found.push_back({title, why, *row});
   };
   for (const std::string& series : series_of(table)) {
-    if (!learned(series)) continue;
+    if (!learned_series(series)) continue;
     const std::vector<Spot> spots = spots_of(table, series);
     if (spots.empty()) continue;
     add("Knee of the curve", "Up to here distortion buys much privacy; beyond it, less and less.",

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ppan/report/curve_file.h"
@@ -16,7 +17,10 @@ struct Recommendation {
   std::size_t row = 0;
 };
 
-/// For each learned series (ppan/..., the hull not counted) up to three points, judged by the upper end of
+/// True of a series of trained points: ppan/..., the hull not counted.
+bool learned_series(std::string_view series);
+
+/// For each learned series up to three points, judged by the upper end of
 /// each point's interval where there is one:
 /// - the knee: with distortion and leakage each scaled to [0, 1], the point farthest below the line between
 /// the ends;

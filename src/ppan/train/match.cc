@@ -23,6 +23,9 @@ Problems GameOptions::check() const {
   list.require_at_least("code_weight", code_weight, 0);
   list.require(code_weight <= 0 || mechanism.kind == MechanismKind::kNoisyCode, "code_weight",
                "only a noisy code has a code");
+  list.require(
+      mechanism.gate.empty() || (distortion != DistortionKind::kInformation && discriminator.weight == 0),
+      "mechanism.gate", "does not go with a learned distortion or a discriminator");
   list.require(discriminator.weight == 0 || !finite_release, "discriminator.weight",
                "a discriminator needs a mechanism that releases real numbers");
   return list.take();
@@ -172,9 +175,14 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
   if (code_weight_ > 0) add_code_length(report);
 
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
+  if (draws_.rest_unchanged) rest_ = Vector<Scalar>::Ones(draws_.records) - draws_.weight.rowwise().sum();
   record_distortion_.setZero(draws_.records);
   for (Index k = 0; k < draws_.per_record; ++k) {
     record_distortion_ += distortion_value_.col(k).cwiseProduct(draws_.weight.col(k));
+  }
+  if (draws_.rest_unchanged) {
+    distortion_->unchanged(batch.useful, unchanged_);
+    record_distortion_ += rest_.cwiseProduct(unchanged_);
   }
   report.distortion = static_cast<double>(record_distortion_.mean());
   report.penalty += budget_.evaluate(record_distortion_, slope_);
@@ -191,7 +199,10 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
     for (Index k = 0; k < draws_.per_record; ++k) {
       draws_gradient_.weight.col(k).array() =
           score.col(k).array() * felt + slope_.array() * distortion_value_.col(k).array();
+      if (draws_.rest_unchanged) draws_gradient_.weight.col(k).array() -= slope_.array() * unchanged_.array();
     }
+    if (code_weight_ > 0)
+      draws_gradient_.weight += code_length_ * (static_cast<Scalar>(code_weight_ / 2) * share);
     if (discriminator_) discriminator_->add_weight_gradient(draws_gradient_);
   }
   mechanism_->backward(batch.observed, *noise_, draws_, draws_gradient_, gradient);
@@ -202,13 +213,16 @@ template <typename Scalar>
 void Match<Scalar>::add_code_length(StepReport& report) {
   // A code without its noise is its centre; the draws of a record share it, and so its gradient.
   center_ = draws_.code - *noise_;
-  const auto rows = static_cast<double>(center_.rows());
-  report.penalty += 0.5 * code_weight_ * static_cast<double>(center_.squaredNorm()) / rows;
-  const auto slope = static_cast<Scalar>(code_weight_ / rows);
+  code_length_.resize(draws_.records, draws_.per_record);
+  Eigen::Map<Vector<Scalar>>(code_length_.data(), code_length_.size()) = center_.rowwise().squaredNorm();
+  report.penalty += 0.5 * code_weight_ * weighted_mean(code_length_);
+  const Eigen::Map<const Vector<Scalar>> weight(draws_.weight.data(), draws_.weight.size());
+  center_.array().colwise() *=
+      weight.array() * static_cast<Scalar>(code_weight_ / static_cast<double>(draws_.records));
   if (draws_gradient_.has_seen) {
-    draws_gradient_.seen += slope * center_;
+    draws_gradient_.seen += center_;
   } else {
-    draws_gradient_.seen = slope * center_;
+    draws_gradient_.seen = center_;
     draws_gradient_.has_seen = true;
   }
 }
@@ -216,7 +230,13 @@ void Match<Scalar>::add_code_length(StepReport& report) {
 template <typename Scalar>
 double Match<Scalar>::measure_distortion(const Records<Scalar>& batch) {
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
-  return weighted_mean(distortion_value_);
+  double mean = weighted_mean(distortion_value_);
+  if (draws_.rest_unchanged) {
+    distortion_->unchanged(batch.useful, unchanged_);
+    rest_ = Vector<Scalar>::Ones(draws_.records) - draws_.weight.rowwise().sum();
+    mean += static_cast<double>(rest_.dot(unchanged_)) / static_cast<double>(draws_.records);
+  }
+  return mean;
 }
 
 template <typename Scalar>

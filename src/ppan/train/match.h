@@ -27,9 +27,9 @@ struct GameOptions {
   PosteriorOptions utility;  ///< Q', for DistortionKind::kInformation.
   BudgetOptions budget;
   DiscriminatorOptions discriminator;
-  /// beta of a noisy code: beta/2 times the mean squared length of its centres is added to the loss. It keeps
-  /// codes within reach of the noise, where a mechanism cannot hide what it leaks in folds that its adversary
-  /// has not yet learned but another one will. At least 0.
+  /// beta of a noisy code: beta/2 times the mean squared length of its centres, of those records that go
+  /// through it, is added to the loss. It keeps codes within reach of the noise, where a mechanism cannot
+  /// hide what it leaks in folds that its adversary has not yet learned but another one will. At least 0.
   double code_weight = 0;
   AdamOptions adam;
 
@@ -137,6 +137,9 @@ class Match {
   Matrix<Scalar> d_score_;
   Matrix<Scalar> distortion_value_;
   Matrix<Scalar> d_distortion_;
+  Matrix<Scalar> code_length_;  // squared, records x K
+  Vector<Scalar> rest_;         // probability of being released unchanged, where a gate gives one
+  Vector<Scalar> unchanged_;    // and what that costs
   Vector<Scalar> record_distortion_;
   Vector<Scalar> slope_;
   Matrix<Scalar> center_;

@@ -131,6 +131,18 @@ TEST(PixelCrossEntropy, IsTheMeanOverPixels) {
   }
 }
 
+TEST(Distortion, UnchangedCostsTheEntropyOfThePictureAndNothingElsewhere) {
+  Attribute<float> useful;
+  useful.value.resize(2, 2);
+  useful.value << 0, 1, 0.25, 0.5;
+  Vector<float> value;
+  make_distortion<float>(DistortionKind::kPixelCrossEntropy, {}, 2, {})->unchanged(useful, value);
+  EXPECT_EQ(value[0], 0);
+  EXPECT_NEAR(value[1], (0.25 * std::log(4.0) + 0.75 * std::log(4.0 / 3) + std::log(2.0)) / 2, 1e-6);
+  make_distortion<float>(DistortionKind::kSquared, {}, 2, {})->unchanged(useful, value);
+  EXPECT_EQ(value, Vector<float>::Zero(2));
+}
+
 TEST(PixelCrossEntropy, StaysFiniteOnSaturatedPixels) {
   const auto distortion = make_distortion<float>(DistortionKind::kPixelCrossEntropy, {}, 1, {});
   Attribute<float> useful;

@@ -182,6 +182,26 @@ TEST(Release, NoisyCodeAddsUnitNoiseToABoundedCentre) {
   EXPECT_NEAR(m.covariance(0, 0), 1, kSigmas * std::sqrt(2 / n));
 }
 
+TEST(Release, AGateReleasesRecordsAsTheyAre) {
+  // Encoder and decoder as above, and a gate without its hidden layer's help: g = sigmoid(bias).
+  auto mechanism = make_mechanism<double>(
+      {.kind = MechanismKind::kNoisyCode, .draws = 2, .code = 1, .code_radius = 2, .gate = {1}},
+      constant_observed());
+  ASSERT_EQ(mechanism->parameters().size(), 8);
+  SeededRandom random(77);
+  for (const double open : {0.3, 0.8}) {
+    mechanism->parameters() << 5, 0, 1, 0, 0, 0, 0, std::log(open / (1 - open));
+    const Attribute<double> w = constant_observed();
+    const Matrix<double> z = mechanism->release(w, random).value;
+    const auto same = static_cast<double>((z.array() == w.value.array()).count());
+    const double n = static_cast<double>(kDrawn);
+    EXPECT_NEAR(same / n, 1 - open, kSigmas * std::sqrt(open * (1 - open) / n));
+  }
+  EXPECT_THROW(make_mechanism<double>({.kind = MechanismKind::kNoisyCode, .released = 2, .gate = {1}},
+                                      constant_observed()),
+               Error);
+}
+
 TEST(NoisyCode, CentreStaysWithinItsRadius) {
   SeededRandom random(76);
   const auto w = testing::random_real(random, 50, 3);
@@ -287,6 +307,8 @@ TEST(MechanismOptions, EveryProblemIsListed) {
                       .code_radius = std::numeric_limits<double>::infinity(),
                       .decoder = {0}}),
               ElementsAre("code", "code_radius", "decoder"));
+  EXPECT_THAT(fields({.kind = K::kNoisyCode, .gate = {0}}), ElementsAre("gate"));
+  EXPECT_THAT(fields({.kind = K::kGaussian, .gate = {3}}), ElementsAre("gate"));
   // What another kind would reject does not matter.
   EXPECT_THAT(fields({.kind = K::kGaussian, .noise_inputs = 0, .components = 0, .code = 0}), IsEmpty());
   try {

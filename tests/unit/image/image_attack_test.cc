@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ppan/image/image_training.h"
 #include "support/drawn_digits.h"
 
@@ -77,6 +79,32 @@ TEST_F(AttackOnDigits, SeesTheCodeOfANoisyCodeToo) {
   ImageAttackOptions without = small_attack();
   without.code = false;
   EXPECT_FALSE(attack_images(model, learn_, held_out_, without).code.has_value());
+}
+
+// A code that tells nothing (its parameters are 0, so that everybody's centre is the same) behind a gate that
+// is open to the same share of every label: the digit is known of exactly the others.
+TEST_F(AttackOnDigits, PicturesThatAGateShowsCountAsRead) {
+  const CodeImageOptions options{.encoder = {4}, .decoder = {4}, .code = 2, .gate = {3}};
+  const TrainOptions training = code_training(options, 64, 0.2, 1);
+  const Records<float> records = image_records(learn_);
+  const auto mechanism = make_mechanism(training.game.mechanism, records.observed);
+  mechanism->parameters().setZero();
+  for (const double open : {0.25, 0.75}) {
+    mechanism->parameters().tail(1).setConstant(static_cast<float>(std::log(open / (1 - open))));
+    const ImageModel model = trained_model(learn_, *mechanism, "point 1");
+    const ImageAttack attack = attack_images(model, learn_, held_out_, small_attack());
+    // Attackers learn the shares of the labels from 1,500 pictures and are scored on 560; the shares there
+    // differ, which costs each at most a few thousandths of a nat.
+    EXPECT_NEAR(attack.strongest().leakage.nats, (1 - open) * attack.entropy, 0.02);
+    EXPECT_THAT(attack.strongest().leakage.method, ::testing::HasSubstr("count as read"));
+    EXPECT_NEAR(attack.strongest().accuracy.value, 1 - open + open * 0.25, 0.06 * open);
+    // The bound from above draws a coin for each of 800 pictures, with a deviation of 0.02 nats.
+    const std::vector<Estimate> upper = image_upper_bounds(model, held_out_, 800);
+    ASSERT_FALSE(upper.empty());
+    EXPECT_NEAR(upper.front().nats, (1 - open) * attack.entropy, 0.1);
+    EXPECT_LT(upper.front().interval95->low, (1 - open) * attack.entropy);
+    EXPECT_GT(upper.front().interval95->high, (1 - open) * attack.entropy);
+  }
 }
 
 TEST_F(AttackOnDigits, IsReproducibleAndLearnsAsItGoes) {

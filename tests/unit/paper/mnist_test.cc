@@ -120,6 +120,33 @@ TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
   EXPECT_FALSE(result.share_of_time_sharing(result.constant_distortion).has_value());
 }
 
+// Of the same budgets, a gate makes more where they are tight: hiding pictures that are cheap to hide,
+// instead of hiding all of them a little.
+TEST(MnistRun, AGateHidesMoreAtATightBudget) {
+  const ImageSplit data = small_data();
+  MnistOptions options = small_run(Preset::kBest);
+  const Matrix<float>& y = data.test.pixels;
+  const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
+  const double unchanged = pixel_cross_entropy(y, y).mean();
+  const double range = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean() - unchanged;
+  options.targets = {unchanged + range / 4, unchanged + range / 2};
+  const MnistResult plain = run_mnist(data, options);
+  options.code.gate = {16};
+  const MnistResult gated = run_mnist(data, options);
+  ASSERT_EQ(gated.points.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const MnistMeasure& m = gated.points[i].measure;
+    EXPECT_NEAR(m.distortion, options.targets[i], 0.03);
+    EXPECT_EQ(plain.points[i].measure.unchanged, 0);
+    ASSERT_FALSE(m.upper.empty());
+    EXPECT_LT(m.attack.strongest().leakage.nats, m.upper.front().nats + 0.1);
+    EXPECT_LT(m.attack.strongest().leakage.nats, m.belief + 0.1);
+  }
+  EXPECT_GT(gated.points[0].measure.unchanged, gated.points[1].measure.unchanged);
+  EXPECT_LT(gated.points[0].measure.attack.strongest().leakage.nats,
+            plain.points[0].measure.attack.strongest().leakage.nats);
+}
+
 TEST(MnistRun, PapersMechanismRunsWithADiscriminatorAndDoesNotDependOnThreads) {
   const ImageSplit data = small_data();
   MnistOptions options = small_run(Preset::kPaper);

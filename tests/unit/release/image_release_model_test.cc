@@ -21,7 +21,7 @@ constexpr Index kHeight = 2;
 constexpr Index kWidth = 3;
 
 // A network with numbers as they start; what it does to a picture does not matter to how it is stored.
-ImageComponent trained(MechanismKind kind, double weight) {
+ImageComponent trained(MechanismKind kind, double weight, const std::vector<Index>& gate = {}) {
   ImageComponent out{.kind = ComponentKind::kTrained, .weight = weight, .label = "point 1"};
   out.mechanism.kind = kind;
   out.mechanism.released = kHeight * kWidth;
@@ -30,6 +30,7 @@ ImageComponent trained(MechanismKind kind, double weight) {
   out.mechanism.code = 2;
   out.mechanism.decoder = {3};
   out.mechanism.noise_inputs = 2;
+  out.mechanism.gate = gate;
   Attribute<float> like;
   like.value.resize(0, kHeight * kWidth);
   const auto mechanism = make_mechanism(out.mechanism, like);
@@ -109,7 +110,8 @@ class ImageModelFiles : public testing::Test {
 
 TEST_F(ImageModelFiles, WhatIsSavedIsLoaded) {
   for (const ImageReleaseModel& model :
-       {example(), example({trained(MechanismKind::kNoiseInput, 1)}), constant_example(),
+       {example(), example({trained(MechanismKind::kNoiseInput, 1)}),
+        example({trained(MechanismKind::kNoisyCode, 1, {3})}), constant_example(),
         mix_models(example(), constant_example(), 0.25),
         example({ImageComponent{.kind = ComponentKind::kUnchanged, .label = "unchanged"}})}) {
     const fs::path path = directory_ / "m.ppan";
@@ -179,6 +181,8 @@ TEST(ImageReleaseModel, NetworksWithoutTheirParameters) {
   EXPECT_THAT(refused_description([](json& m) {
                 m["components"][0]["mechanism"]["hidden"] = {16384, 16384, 16384};
               }),
+              HasSubstr("numbers, where"));
+  EXPECT_THAT(refused_description([](json& m) { m["components"][0]["mechanism"]["gate"] = {16384}; }),
               HasSubstr("numbers, where"));
   // The file holds more than the network has.
   EXPECT_THAT(refused_description([](json& m) { m["components"][0]["mechanism"]["hidden"] = {3}; }),
@@ -250,6 +254,7 @@ TEST(ImageReleaseModel, DescribesItself) {
                     HasSubstr("noisy-code"), HasSubstr("budget     0.25"),
                     HasSubstr("0.1250 nats (95 % interval 0.0625 to 0.2500), lower bound"),
                     HasSubstr("70 pictures")));
+  EXPECT_THAT(describe(example({trained(MechanismKind::kNoisyCode, 1, {3})})), HasSubstr("a gate releases"));
   EXPECT_EQ(to_json(example())["audited"], false);
 }
 

@@ -72,6 +72,14 @@ TEST(Report, IsWellFormedWithEveryPart) {
   EXPECT_EQ(page_fault(to_html(sample_run())), "");
 }
 
+TEST(Report, CountsTrainedPointsAndNothingElse) {
+  RunFiles run = sample_run({.points = 5});
+  ASSERT_GT(run.curve.rows.size(), 5U);  // references too
+  run.curve.rows.push_back(run.curve.rows.front());
+  run.curve.rows.back().series = "ppan/hull";
+  EXPECT_THAT(to_html(run), HasSubstr(">5 points<"));
+}
+
 TEST(Report, IsWellFormedForOddCurves) {
   EXPECT_EQ(page_fault(to_html({})), "");
   EXPECT_EQ(page_fault(to_html(sample_run({.points = 1, .columns = 2}))), "");

@@ -130,6 +130,14 @@ TEST(GameOptions, PartsThatDoNotFitAreRefused) {
   without_code.mechanism = {.kind = M::kNoiseInput, .released = 3};
   without_code.code_weight = 0.1;
   EXPECT_EQ(without_code.check().size(), 1U);
+  GameOptions gated;
+  gated.mechanism = {.kind = M::kNoisyCode, .released = 3, .gate = {3}};
+  EXPECT_EQ(gated.check().size(), 0U);
+  gated.discriminator.weight = 1;
+  EXPECT_EQ(gated.check().size(), 1U);
+  gated.discriminator.weight = 0;
+  gated.distortion = D::kInformation;
+  EXPECT_EQ(gated.check().size(), 1U);
 }
 
 }  // namespace
