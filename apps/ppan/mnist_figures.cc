@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ppan::cli {
 namespace {
@@ -138,9 +139,18 @@ DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint6
 }
 
 DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uint64_t seed) {
-  const ImageSet original = pick_pictures(test, {0});
   SeededRandom random = SeededRandom(seed).fork("panels", static_cast<std::uint64_t>(point.plan));
-  const ImageSet released = release_images(point.model, original, random);
+  // The first picture that is changed at all: a gate leaves some as they are.
+  constexpr Index kLooks = 100;
+  std::vector<Index> rows(static_cast<std::size_t>(std::min(kLooks, test.size())));
+  std::iota(rows.begin(), rows.end(), 0);
+  const ImageSet first = pick_pictures(test, rows);
+  const ImageSet first_released = release_images(point.model, first, random);
+  const auto changed = std::ranges::find_if(
+      rows, [&](Index i) { return first.pixels.row(i) != first_released.pixels.row(i); });
+  const Index shown = changed == rows.end() ? 0 : *changed;
+  const ImageSet original = pick_pictures(first, {shown});
+  const ImageSet released = pick_pictures(first_released, {shown});
   DigitPanels panels;
   panels.distortion = pixel_cross_entropy(original.pixels, released.pixels)[0];
   // The same coins and the same uniform numbers at every probability, so that the distortion rises with it.

@@ -143,16 +143,18 @@ TrainOptions code_training(const CodeImageOptions& options, Index pixels, double
 }
 
 Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels,
-                                    const Vector<float>& autoencoder, std::uint64_t seed) {
-  if (options.gate.empty()) return autoencoder;
-  MechanismOptions gated = code_mechanism(options, pixels);
-  gated.gate = options.gate;
+                                    const Vector<float>& before, bool hiding, std::uint64_t seed) {
+  if (options.gate.empty()) return before;
   Attribute<float> shape;
   shape.value.resize(0, pixels);
-  const auto mechanism = make_mechanism(gated, shape);
+  MechanismOptions code = code_mechanism(options, pixels);
+  const Index code_parameters = make_mechanism(code, shape)->parameters().size();
+  code.gate = options.gate;
+  const auto mechanism = make_mechanism(code, shape);
   SeededRandom random = SeededRandom(seed).fork("gate");
   mechanism->initialise(random);
-  mechanism->parameters().head(autoencoder.size()) = autoencoder;
+  mechanism->parameters().head(code_parameters) = before.head(code_parameters);
+  if (hiding) mechanism->parameters().tail(1).setZero();  // the bias of its output
   return mechanism->parameters();
 }
 

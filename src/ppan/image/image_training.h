@@ -73,9 +73,11 @@ struct CodeImageOptions {
 TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, std::uint64_t seed);
 /// One training that holds the distortion at `budget`.
 TrainOptions code_training(const CodeImageOptions& options, Index pixels, double budget, std::uint64_t seed);
-/// What it starts from: the parameters of the autoencoder, and of a new gate where there is one.
+/// What it starts from: the parameters of the code that was trained before, and of a new gate where there is
+/// one. An old gate may be so sure of itself that it cannot learn any more. `before` may have a gate or none;
+/// `hiding`: the code has learned to hide, so that the new gate may start half open instead of wide open.
 Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels,
-                                    const Vector<float>& autoencoder, std::uint64_t seed);
+                                    const Vector<float>& before, bool hiding, std::uint64_t seed);
 /// Where the multiplier of that training starts, nats per unit of distortion.
 inline constexpr double kCodeMultiplier = 15;
 

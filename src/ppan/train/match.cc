@@ -216,9 +216,10 @@ void Match<Scalar>::add_code_length(StepReport& report) {
   code_length_.resize(draws_.records, draws_.per_record);
   Eigen::Map<Vector<Scalar>>(code_length_.data(), code_length_.size()) = center_.rowwise().squaredNorm();
   report.penalty += 0.5 * code_weight_ * weighted_mean(code_length_);
-  const Eigen::Map<const Vector<Scalar>> weight(draws_.weight.data(), draws_.weight.size());
-  center_.array().colwise() *=
-      weight.array() * static_cast<Scalar>(code_weight_ / static_cast<double>(draws_.records));
+  const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> weight(draws_.weight.data(),
+                                                                         draws_.weight.size());
+  const auto slope = static_cast<Scalar>(code_weight_ / static_cast<double>(draws_.records));
+  for (Index c = 0; c < center_.cols(); ++c) center_.col(c).array() *= slope * weight;
   if (draws_gradient_.has_seen) {
     draws_gradient_.seen += center_;
   } else {
