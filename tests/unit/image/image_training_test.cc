@@ -70,6 +70,26 @@ TEST(NoisyCodeOfPictures, APriceMakesCodesShorter) {
   EXPECT_LT(length[2], 0.5 * length[1]);
 }
 
+TEST(NoisyCodeOfPictures, APointKeepsTheCodeAndGetsANewGate) {
+  CodeImageOptions options = small_code();
+  const Vector<float> code = Vector<float>::LinSpaced(5000, 0, 1);
+  EXPECT_EQ(code_start_parameters(options, 64, code, true, 1), code);
+  options.gate = {3};
+  // Encoder 64-48-8, decoder 8-48-64, gate 64-3-1.
+  const Index kept = 65 * 48 + 49 * 8 + 9 * 48 + 49 * 64;
+  const Vector<float> plain = Vector<float>::LinSpaced(kept, 0, 1);
+  const Vector<float> first = code_start_parameters(options, 64, plain, false, 1);
+  ASSERT_EQ(first.size(), kept + 65 * 3 + 4);
+  EXPECT_EQ(first.head(kept), plain);
+  EXPECT_EQ(first.tail(1)[0], 2);  // wide open
+  Vector<float> sure = first;
+  sure.tail(first.size() - kept).setConstant(100);
+  const Vector<float> later = code_start_parameters(options, 64, sure, true, 1);
+  EXPECT_EQ(later.head(kept), plain);
+  EXPECT_LT(later.tail(first.size() - kept).cwiseAbs().maxCoeff(), 1);
+  EXPECT_EQ(later.tail(1)[0], 0);  // half open
+}
+
 TEST(NoisyCodeOfPictures, EveryProblemIsListed) {
   const CodeImageOptions options{.encoder = {}, .code = 0, .radius = 0, .code_weight = -1, .epochs = 0};
   std::vector<std::string> fields;
