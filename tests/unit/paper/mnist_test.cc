@@ -43,6 +43,15 @@ ImageSplit small_data() {
   return {.train = drawn_digits(1500, 8, 4, 21), .test = drawn_digits(500, 8, 4, 22)};
 }
 
+// A budget so far on the way from unchanged to the mean picture.
+double budget_along(const ImageSplit& data, double along) {
+  const Matrix<float>& y = data.test.pixels;
+  const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
+  const double unchanged = pixel_cross_entropy(y, y).mean();
+  const double constant = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean();
+  return unchanged + along * (constant - unchanged);
+}
+
 TEST(MnistPlan, WeightsOfThePaperFallFromItsFirstToItsLast) {
   const auto plain = mnist_targets({.preset = Preset::kPaper});
   ASSERT_EQ(plain.size(), 6U);
@@ -84,12 +93,7 @@ TEST(MnistPlan, NamesEveryProblem) {
 TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
   const ImageSplit data = small_data();
   MnistOptions options = small_run(Preset::kBest);
-  // A third and two thirds of the way from unchanged to the mean picture.
-  const Matrix<float>& y = data.test.pixels;
-  const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
-  const double unchanged = pixel_cross_entropy(y, y).mean();
-  const double range = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean() - unchanged;
-  options.targets = {unchanged + range / 3, unchanged + 2 * range / 3};
+  options.targets = {budget_along(data, 1.0 / 3), budget_along(data, 2.0 / 3)};
   const MnistResult result = run_mnist(data, options);
   ASSERT_EQ(result.points.size(), 2U);
   EXPECT_NEAR(result.entropy, std::log(4.0), 0.01);
@@ -125,11 +129,7 @@ TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
 TEST(MnistRun, AGateHidesMoreAtATightBudget) {
   const ImageSplit data = small_data();
   MnistOptions options = small_run(Preset::kBest);
-  const Matrix<float>& y = data.test.pixels;
-  const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
-  const double unchanged = pixel_cross_entropy(y, y).mean();
-  const double range = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean() - unchanged;
-  options.targets = {unchanged + range / 4, unchanged + range / 2};
+  options.targets = {budget_along(data, 0.25), budget_along(data, 0.5)};
   const MnistResult plain = run_mnist(data, options);
   options.code.gate = {16};
   const MnistResult gated = run_mnist(data, options);
