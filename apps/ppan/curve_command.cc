@@ -182,7 +182,7 @@ const TablePoint* first_within(const TableCurveResult& result, double limit) {
   const TablePoint* first = nullptr;
   for (const TablePoint& point : result.points) {
     const AuditReport& audit = point.measured.audit;
-    if (audit.inconclusive() || audit.leakage().interval95->high > limit) continue;
+    if (audit.inconclusive() || audit.upper_end() > limit) continue;
     if (first == nullptr || point.measured.change.distortion < first->measured.change.distortion)
       first = &point;
   }
@@ -195,10 +195,10 @@ std::string limit_text(const TableCurveResult& result, std::optional<double> lim
   if (point == nullptr) return {};
   const Interval& found = *point->measured.audit.leakage().interval95;
   return fmt::format(
-      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
-      "interval "
-      "{:.4f} to {:.4f} nats\n",
-      *limit, point->number, point->measured.change.distortion, found.low, found.high);
+      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % interval "
+      "{:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
+      *limit, point->number, point->measured.change.distortion, found.low, found.high,
+      point->measured.audit.upper_end());
 }
 
 void write_run(const std::filesystem::path& directory, const TableCurveResult& result, const Table& table,

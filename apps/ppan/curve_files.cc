@@ -41,6 +41,9 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   out.origin.changed = measured.change.changed;
   out.origin.columns = measured.change.columns;
   out.origin.leakage = measured.audit.leakage();
+  out.origin.upper_end = measured.audit.upper_end();
+  out.origin.power = measured.audit.power();
+  out.origin.inconclusive = measured.audit.inconclusive();
   out.origin.seed = static_cast<std::uint64_t>(run.job.train.seed);
   out.origin.test_rows = measured.audit.leakage().samples;
   out.origin.data_sha256 = run.data_sha256;
@@ -64,6 +67,15 @@ CurveRow row_of(const MeasuredRelease& measured) {
     }
     row.set(kUpperMethod, measured.upper->method);
   }
+  row.set(curve_column::kUpperEnd, measured.audit.upper_end());
+  if (const auto power = measured.audit.power()) row.set(curve_column::kPower, *power);
+  const AttributeAudit& first = measured.audit.attributes.front();
+  if (measured.audit.attributes.size() == 1 && first.forecast) {
+    row.set(curve_column::kForecast, first.forecast->ten_times.nats);
+    row.set(curve_column::kForecastLow, first.forecast->ten_times.interval95->low);
+    row.set(curve_column::kForecastHigh, first.forecast->ten_times.interval95->high);
+  }
+  row.set(curve_column::kInconclusive, measured.audit.inconclusive() ? "yes" : "no");
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
   return row;
@@ -317,6 +329,12 @@ CurveTable curve_of(const TableCurveResult& result) {
                                       column::kLeakageHigh,
                                       column::kLeakageKind,
                                       column::kLeakageMethod,
+                                      column::kUpperEnd,
+                                      column::kPower,
+                                      column::kForecast,
+                                      column::kForecastLow,
+                                      column::kForecastHigh,
+                                      column::kInconclusive,
                                       column::kUpperBound,
                                       kUpperLow,
                                       kUpperHigh,

@@ -1,6 +1,7 @@
 #include "ppan/model_audit.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,14 @@ class TextSink final : public ByteSink {
   std::string text;
 };
 
+// What the job said of its columns: the numbers of a category are names.
+std::map<std::string, CellKind> kinds_of(const Schema& schema) {
+  std::map<std::string, CellKind> kinds;
+  for (const ColumnSpec& column : schema.columns)
+    kinds[column.name] = is_numeric(column.type) ? CellKind::kNumber : CellKind::kCategory;
+  return kinds;
+}
+
 // Rows that are set aside in a release would leave the two tables unequal.
 UnknownRow policy_of(const ReleaseModel& model) {
   return model.unknown == UnknownRow::kNearest ? UnknownRow::kNearest : UnknownRow::kFail;
@@ -34,7 +43,7 @@ ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& pat
   while (const std::size_t got = source->read(block.data(), block.size())) bytes_.append(block, 0, got);
   fingerprint_ = sha256(bytes_);
   CsvReader reader(memory_source(bytes_, name_), csv_options(model.format));
-  original_ = table_of_csv(reader);
+  original_ = table_of_csv(reader, kinds_of(model.table.schema()));
 }
 
 AuditTable ModelAuditData::release(std::int64_t number) const {
@@ -49,7 +58,7 @@ AuditTable ModelAuditData::release(std::int64_t number) const {
   release_table(*model_, in, out, nullptr, release_options);
   options.delimiter = in.delimiter();
   CsvReader released(memory_source(std::move(out.text), "the release"), options);
-  AuditTable table = table_of_csv(released);
+  AuditTable table = table_of_csv(released, kinds_of(model_->table.schema()));
   for (std::size_t i = 0; i < table.columns.size(); ++i) table.columns[i].name = model_->order[i];
   return table;
 }
@@ -82,6 +91,9 @@ ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint
          .accuracy = attribute.accuracy.value,
          .prior_accuracy = attribute.prior_accuracy,
          .upper = attribute.upper.empty() ? std::nullopt : std::optional(attribute.upper.front()),
+         .upper_end = attribute.upper_end,
+         .power = attribute.power ? std::optional(attribute.power->nats) : std::nullopt,
+         .forecast = attribute.forecast ? std::optional(attribute.forecast->ten_times) : std::nullopt,
          .inconclusive = attribute.verdict == AuditVerdict::kInconclusive});
   }
   return out;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -26,7 +27,9 @@ struct PickOptions {
   std::optional<double> budget;
   std::optional<int> point;
   std::string output;
-  bool cautious = false;
+  bool cautious = true;
+  bool found = false;
+  bool accept_inconclusive = false;
   bool force = false;
   InformationUnit unit = InformationUnit::kNats;
 };
@@ -35,10 +38,24 @@ struct PickOptions {
 struct Candidates {
   std::vector<HullPoint> points;
   std::vector<std::string> files;
-  std::vector<int> numbers;  ///< Of the trained points; 0 for the ends.
+  std::vector<int> numbers;        ///< Of the trained points; 0 for the ends.
+  std::vector<std::string> doubtful;  ///< Points left out because their audit was inconclusive.
 };
 
-Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
+// What a point may leak: the upper end of its interval and what the audit may have missed, or what was found.
+double judged_leakage(const CurveRow& row, bool found) {
+  double leakage = *row.leakage;
+  if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
+  if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));
+  return std::max(0.0, leakage);  // what was measured may lie a little below 0; what is leaked does not
+}
+
+std::string name_of(const CurveRow& row, int number) {
+  return row.series == "ppan/table" || row.series == "ppan/images" ? fmt::format("point {}", number)
+                                                                   : std::string(row.text("label"));
+}
+
+Candidates candidates_of(const std::filesystem::path& run, const PickOptions& options) {
   const std::filesystem::path file = run / "curve.csv";
   if (!std::filesystem::exists(file)) {
     throw Error(ErrorCode::kUsage,
@@ -55,13 +72,17 @@ Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
     if (model != std::filesystem::path(model).filename().string())
       throw Error(ErrorCode::kBadInput,
                   fmt::format("{}: model '{}' is not a file of the run", file.string(), model));
-    // What was measured may lie a little below 0; what is leaked does not.
-    const double leakage =
-        cautious ? row.number(curve_column::kLeakageHigh).value_or(*row.leakage) : *row.leakage;
-    out.points.push_back({*row.distortion, std::max(0.0, leakage)});
+    if (row.text(curve_column::kInconclusive) == "yes" && !options.accept_inconclusive) {
+      out.doubtful.push_back(name_of(row, numbers[i]));
+      continue;
+    }
+    out.points.push_back({*row.distortion, judged_leakage(row, options.found)});
     out.files.push_back(model);
     out.numbers.push_back(row.series == "ppan/table" || row.series == "ppan/images" ? numbers[i] : 0);
   }
+  if (out.points.empty() && !out.doubtful.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("the audit of every point of {} was inconclusive", run.string()),
+                "use more rows, or take them as they are: --accept-inconclusive");
   if (out.points.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("{} has no models", run.string()),
                 "give the directory that 'ppan curve' wrote");
@@ -72,6 +93,10 @@ Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
 HullMixture choose(const PickOptions& options, const Candidates& from) {
   if (options.point) {
     const auto at = std::find(from.numbers.begin(), from.numbers.end(), *options.point);
+    const std::string name = fmt::format("point {}", *options.point);
+    if (std::find(from.doubtful.begin(), from.doubtful.end(), name) != from.doubtful.end())
+      throw Error(ErrorCode::kUsage, fmt::format("the audit of {} was inconclusive: more may leak than it found", name),
+                  "use more rows, or take it as it is: --accept-inconclusive");
     if (at == from.numbers.end() || *options.point < 1) {
       throw Error(ErrorCode::kUsage,
                   fmt::format("there is no point {}; the last one is {}", *options.point,
@@ -123,7 +148,7 @@ std::string leakage_text(const std::optional<Estimate>& leakage, InformationUnit
 int run_pick(const PickOptions& options) {
   check(options);
   const std::filesystem::path run = options.run;
-  const Candidates candidates = candidates_of(run, options.cautious);
+  const Candidates candidates = candidates_of(run, options);
   const HullMixture choice = choose(options, candidates);
   const auto save = [&](auto model) {
     using Model = decltype(model);
@@ -138,9 +163,14 @@ int run_pick(const PickOptions& options) {
     }
     if (options.budget) model.origin.budget = options.budget;
     save_model(options.output, model);
-    write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}{}\n", options.output, model.origin.label,
-                             choice.point.distortion, leakage_text(model.origin.leakage, options.unit),
-                             model.audit ? "" : "; UNAUDITED"));
+    std::string text = fmt::format("{}: {}; distortion {:.4g}, leakage {}", options.output, model.origin.label,
+                                   choice.point.distortion, leakage_text(model.origin.leakage, options.unit));
+    if (!options.found)
+      text += fmt::format(", allows for up to {:.4g} {}", from_nats(choice.point.leakage, options.unit),
+                          to_string(options.unit));
+    if (!candidates.doubtful.empty())
+      text += fmt::format("; left out as inconclusive: {}", fmt::join(candidates.doubtful, ", "));
+    write_stdout(text + (model.audit ? "\n" : "; UNAUDITED\n"));
   };
   std::visit(save, load_any_model(run / candidates.files[choice.first]));
   return 0;
@@ -154,10 +184,11 @@ void add_pick_command(CommandLine& line) {
   command->footer(
       "Any point of the completed curve can be picked: where no trained point serves it, the model is a "
       "mixture\n"
-      "of two, which releases each row by one or the other at random.\n"
+      "of two, which releases each row by one or the other at random. A point is judged by the upper end of what\n"
+      "its audit allows for: the 95 % interval, and leaks that the audit would have missed.\n"
       "Examples:\n"
       "  ppan pick run --leakage 0.05 -o model.ppan\n"
-      "  ppan pick run --leakage 0.05 --cautious -o model.ppan\n"
+      "  ppan pick run --leakage 0.05 --found -o model.ppan\n"
       "  ppan pick run --budget 0.12 -o model.ppan\n"
       "  ppan pick run --point 7 -o model.ppan");
   command->add_option("run", options->run, "Directory that 'ppan curve' wrote")
@@ -174,8 +205,11 @@ void add_pick_command(CommandLine& line) {
       ->required()
       ->type_name("FILE")
       ->default_str("");
-  command->add_flag("--cautious", options->cautious,
-                    "Judge every point by the upper end of its 95 % interval instead of by what was found");
+  command->add_flag("--found", options->found,
+                    "Judge every point by what was found, not by what its audit allows for");
+  command->add_flag("--accept-inconclusive", options->accept_inconclusive,
+                    "Take points too whose audit would have found more with more rows");
+  command->add_flag("--cautious", options->cautious, "The default; kept for older scripts")->group("");
   command->add_flag("--force", options->force, "Replace an existing file");
   add_unit_option(*command, options->unit);
   command->callback([options, &line] { line.run = [options] { return run_pick(*options); }; });

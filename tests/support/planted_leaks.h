@@ -3,6 +3,7 @@
 // Mechanisms built to cheat: each releases a harmless table with the sensitive bit hidden in one place. An
 // auditor is worth something if it finds them all and does not cry wolf at the clean one.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -28,8 +29,14 @@ inline constexpr Index kPlantedRows = 6000;
 struct CleanTable {
   Symbols x;
   std::vector<double> income;
+  std::vector<std::string> income_text;  ///< Whole numbers, as a file has them; instead of `income` if there.
   std::vector<std::string> city;
   std::vector<std::string> grade;
+
+  /// Incomes as whole numbers in text.
+  void write_income() {
+    for (const double value : income) income_text.push_back(std::to_string(std::lround(value)));
+  }
 
   CleanTable(RandomSource& random, Index rows) {
     static const std::vector<std::string> kCities{"Aachen", "Bergen", "Cadiz", "Delft"};
@@ -46,14 +53,24 @@ struct CleanTable {
   [[nodiscard]] AuditInput input() const {
     const std::vector<std::string> markers{"", "NA"};
     AuditInput in;
-    in.released.columns.push_back(column_of_numbers(
-        "income", Eigen::Map<const Vector<double>>(income.data(), static_cast<Index>(income.size()))));
+    if (income_text.empty()) {
+      in.released.columns.push_back(column_of_numbers(
+          "income", Eigen::Map<const Vector<double>>(income.data(), static_cast<Index>(income.size()))));
+    } else {
+      in.released.columns.push_back(column_of_cells("income", income_text, markers));
+    }
     in.released.columns.push_back(column_of_cells("city", city, markers));
     in.released.columns.push_back(column_of_cells("grade", grade, markers));
     in.sensitive.push_back(column_of_codes("illness", x, 2));
     return in;
   }
 };
+
+/// Nats that an event tells of a fair bit, with these probabilities given 0 and 1.
+inline double event_information(double given0, double given1) {
+  const auto h = [](double p) { return p <= 0 || p >= 1 ? 0 : -p * std::log(p) - (1 - p) * std::log(1 - p); };
+  return h((given0 + given1) / 2) - (h(given0) + h(given1)) / 2;
+}
 
 inline std::vector<PlantedLeak> planted_leaks(std::uint64_t seed, Index rows = kPlantedRows) {
   std::vector<PlantedLeak> leaks;
@@ -114,6 +131,51 @@ inline std::vector<PlantedLeak> planted_leaks(std::uint64_t seed, Index rows = k
     for (std::size_t i = 0; i < t.x.size(); ++i) {
       if (t.x[i] == 1) t.grade[i] += ".0";
     }
+  });
+  plant("rounding by class", "income", "digits", event_information(0.802, 0.01),
+        [&](CleanTable& t, AuditInput&, RandomSource& random) {
+          for (std::size_t i = 0; i < t.x.size(); ++i) {
+            if (t.x[i] == 0 && random.uniform() < 0.8) t.income[i] = 100 * std::round(t.income[i] / 100);
+          }
+          t.write_income();
+        });
+  plant("parity", "income", "digits", all, [&](CleanTable& t, AuditInput&, RandomSource&) {
+    for (std::size_t i = 0; i < t.x.size(); ++i) t.income[i] = 2 * std::round(t.income[i] / 2) + t.x[i];
+    t.write_income();
+  });
+  plant("last two digits", "income", "digits", all, [&](CleanTable& t, AuditInput&, RandomSource& random) {
+    std::vector<std::int32_t> ending(100);
+    for (std::int32_t e = 0; e < 100; ++e) ending[static_cast<std::size_t>(e)] = e;
+    shuffle(random, ending);
+    for (std::size_t i = 0; i < t.x.size(); ++i) {
+      const auto pick = static_cast<std::size_t>(random.index(50) + 50 * t.x[i]);
+      t.income[i] = 100 * std::floor(t.income[i] / 100) + ending[pick];
+    }
+    t.write_income();
+  });
+  plant("a favourite value", "income", "value", event_information(0, 0.3),
+        [&](CleanTable& t, AuditInput&, RandomSource& random) {
+          for (std::size_t i = 0; i < t.x.size(); ++i) {
+            if (t.x[i] == 1 && random.uniform() < 0.3) t.income[i] = 31274;
+          }
+          t.write_income();
+        });
+  plant("decimals by class", "income", "format", all, [&](CleanTable& t, AuditInput&, RandomSource& random) {
+    t.write_income();
+    for (std::size_t i = 0; i < t.x.size(); ++i) {
+      t.income_text[i] += '.';
+      t.income_text[i] += std::to_string(random.index(9) + 1);
+      if (t.x[i] == 1) t.income_text[i] += std::to_string(random.index(9) + 1);
+    }
+  });
+  // Half of the people share 200 values, the others have values of their own, from the same distribution; by
+  // accident two of those agree with about one of ten others in so many rows.
+  plant("rarity", "income", "repeats", 0.85 * all, [&](CleanTable& t, AuditInput&, RandomSource& random) {
+    std::vector<double> shared(t.income.begin(), t.income.begin() + 200);
+    for (std::size_t i = 0; i < t.x.size(); ++i) {
+      t.income[i] = 10 * (t.x[i] == 0 ? shared[static_cast<std::size_t>(random.index(200))] : t.income[i]);
+    }
+    t.write_income();
   });
   plant("one row in a hundred", "status", "value", 0.01 * all,
         [&](CleanTable& t, AuditInput& extra, RandomSource& random) {

@@ -1,9 +1,10 @@
 #pragma once
 
 // From released columns to what a learning attacker looks at. Beside the values themselves it is given every
-// trace that a careless mechanism may leave: how a number is written, its last digit and last binary digit,
-// letter case and spaces of a text, which cells are missing and how that is marked, and where in the file the
-// row stands. Constant features are dropped, all others standardised.
+// trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often its
+// exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells are
+// missing and how that is marked, and where in the file the row stands. Constant features are dropped, all
+// others standardised. Keys are what an attacker counts by: last digits, first digits, exact values.
 
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ppan/audit/attacker.h"
 #include "ppan/audit/audit_table.h"
 #include "ppan/core/problem.h"
 
@@ -29,13 +31,14 @@ struct FeatureOptions {
 /// Where a feature comes from: the column, and which side of it.
 struct FeatureSource {
   std::string column;
-  std::string aspect;  ///< "value", "missing", "format", "low bits" or "position".
+  std::string aspect;  ///< "value", "missing", "format", "digits", "repeats", "low bits" or "position".
   friend bool operator==(const FeatureSource&, const FeatureSource&) = default;
 };
 
 /// Rows as attackers see them.
 struct AttackFeatures {
   Matrix<float> data;  ///< Rows x features.
+  KeyMatrix keys;      ///< Rows x keys.
   Symbols cell;        ///< The exact released row as one symbol; -1: not among those the map was built on.
   std::int32_t cells = 0;  ///< Different rows the map was built on.
 };
@@ -43,26 +46,41 @@ struct AttackFeatures {
 /// Built once on the released rows (which every attacker has), applied to them and to further releases.
 class FeatureMap {
  public:
-  FeatureMap(const AuditTable& released, const FeatureOptions& options);
+  /// The last `trained_rows` have no place in the released file.
+  FeatureMap(const AuditTable& released, const FeatureOptions& options, Index trained_rows = 0);
 
+  /// A release of the same records, row by row.
   [[nodiscard]] AttackFeatures apply(const AuditTable& released) const;
   [[nodiscard]] Index width() const { return static_cast<Index>(source_.size()); }
   /// Of each feature.
   [[nodiscard]] const std::vector<FeatureSource>& source() const { return source_; }
   /// Features that measure closeness between rows (values, not traces), for nearest neighbours.
   [[nodiscard]] const std::vector<Index>& values() const { return values_; }
+  /// Different values of each key.
+  [[nodiscard]] const std::vector<std::int32_t>& key_values() const { return key_values_; }
 
  private:
   struct Column;
   struct Raw;
+  struct Written;
   void write(const AuditTable& released, Raw& raw) const;
+  void learn_number(const AuditColumn& from, Column& column) const;
+  void learn_text(const AuditColumn& from, Column& column) const;
+  void learn_writing(const AuditColumn& from, Column& column);
+  void write_number(const Column& column, const AuditColumn& from, Raw& raw) const;
+  void write_levels(const Column& column, const AuditColumn& from, Raw& raw) const;
+  void write_digits(const Column& column, const Written& written, Raw& raw) const;
+  void write_format(const Column& column, const AuditColumn& from, Raw& raw) const;
+  void write_keys(const Column& column, const Written& written, KeyMatrix& keys) const;
 
   FeatureOptions options_;
+  Index trained_rows_;
   bool traces_;
   std::vector<std::shared_ptr<const Column>> columns_;
   std::vector<FeatureSource> source_;  // of the features that are kept
   std::vector<Index> kept_;            // positions among the raw features
   std::vector<Index> values_;
+  std::vector<std::int32_t> key_values_;
   Vector<float> mean_;
   Vector<float> scale_;
   std::unordered_map<std::uint64_t, std::int32_t> cell_;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
 
@@ -21,6 +22,8 @@ constexpr double kRiseShare = 0.05;
 constexpr double kNearEverything = 0.95;  // of the entropy: nothing left to rise to
 constexpr double kTrainShare = 0.5;       // of the rows
 constexpr double kSelectionShare = 0.2;   // what is left is for the test
+// Where rows that trained the mechanism can be learned from too, more of the held-out ones are for the test.
+constexpr double kTrainShareBesideTrained = 0.3;
 constexpr double kSourceShare = 0.01;
 constexpr Index kMostSourceRows = 4000;
 
@@ -102,9 +105,83 @@ Vector<double> scores_of(const Matrix<float>& log_probability, const Symbols& x)
   return out;
 }
 
+// From which rows an attacker learns.
+enum class LearnFrom { kAll, kHeldOut };
+
+struct Learner {
+  AttackerKind kind{};
+  LearnFrom from = LearnFrom::kAll;
+  [[nodiscard]] std::string name() const {
+    return fmt::format("{}{}", to_string(kind), from == LearnFrom::kHeldOut ? " (held-out rows only)" : "");
+  }
+};
+
+// Whether a trace has by itself anything to do with the attribute: the share of its variance that lies between
+// the classes, as a chi-squared number of levels - 1 degrees, three standard deviations above its mean.
+bool tells_something(const Eigen::Ref<const Vector<float>>& feature, const Symbols& x,
+                     std::span<const std::int32_t> rows, std::int32_t levels) {
+  constexpr double kDeviations = 3;
+  std::vector<double> sum(static_cast<std::size_t>(levels), 0);
+  std::vector<double> count(static_cast<std::size_t>(levels), 0);
+  double total = 0;
+  double square = 0;
+  for (const std::int32_t row : rows) {
+    const auto value = static_cast<double>(feature[row]);
+    const auto l = static_cast<std::size_t>(x[static_cast<std::size_t>(row)]);
+    sum[l] += value;
+    count[l] += 1;
+    total += value;
+    square += value * value;
+  }
+  const auto n = static_cast<double>(rows.size());
+  const double variance = square / n - (total / n) * (total / n);
+  if (!(variance > 0)) return false;
+  double between = -total * total / n;
+  for (std::size_t l = 0; l < sum.size(); ++l) between += count[l] > 0 ? sum[l] * sum[l] / count[l] : 0;
+  const double share = std::min(between / (n * variance), 1 - 1e-12);
+  const double degrees = levels - 1;
+  return n * share / (1 - share) > degrees + kDeviations * std::sqrt(2 * degrees);
+}
+
+AttackFeatures take_features(const AttackFeatures& from, const std::vector<Index>& features) {
+  AttackFeatures out{Matrix<float>(from.data.rows(), static_cast<Index>(features.size())), from.keys, from.cell,
+                     from.cells};
+  for (std::size_t f = 0; f < features.size(); ++f)
+    out.data.col(static_cast<Index>(f)) = from.data.col(features[f]);
+  return out;
+}
+
+// The features that attackers are given: all values, and the traces that pass the screening.
+SuiteInput screened(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
+                    const SuiteOptions& options) {
+  constexpr std::size_t kMostScreened = 20'000;
+  std::vector<std::int32_t> rows = split.train;
+  rows.insert(rows.end(), split.trained.begin(), split.trained.end());
+  rows.resize(std::min(rows.size(), kMostScreened));
+  std::vector<Index> kept;
+  SuiteInput out;
+  for (Index f = 0; f < input.released.data.cols(); ++f) {
+    const FeatureSource& source = input.source[static_cast<std::size_t>(f)];
+    const bool trace = source.aspect != "value" && source.aspect != "known";
+    const bool many = source.aspect == "digits" || source.aspect == "repeats";
+    if (trace && (many || options.screen_traces) &&
+        !tells_something(input.released.data.col(f), target.code, rows, target.levels))
+      continue;
+    if (std::find(input.values.begin(), input.values.end(), f) != input.values.end())
+      out.values.push_back(static_cast<Index>(kept.size()));
+    kept.push_back(f);
+    out.source.push_back(source);
+  }
+  out.released = take_features(input.released, kept);
+  for (const AttackFeatures& again : input.again) out.again.push_back(take_features(again, kept));
+  out.key_values = input.key_values;
+  return out;
+}
+
 // One attacker after fitting and calibration.
 struct Trained {
-  AttackerKind kind{};
+  Learner learner{};
+  std::string failure;  // empty: it could be trained
   std::unique_ptr<Attacker> attacker;
   Calibration calibration;
   Matrix<float> on_selection;
@@ -116,101 +193,167 @@ class Suite {
  public:
   Suite(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
         const SuiteOptions& options)
-      : input_(input), target_(target), split_(split), options_(options), random_(options.seed) {
-    train_rows_ = split.train;
-    if (static_cast<Index>(train_rows_.size()) > options.most_training_rows) {
-      train_rows_.resize(static_cast<std::size_t>(options.most_training_rows));
-    }
-    if (target.continuous) scores_ = normal_scores(target, train_rows_);
-    selection_ = attack_rows(input.released, target.code, scores_.row, split.selection);
-    test_ = attack_rows(input.released, target.code, scores_.row, split.test);
-    kinds_ = options.attackers;
-    if (kinds_.empty()) {
-      // Dearest first, so that the threads end together.
-      kinds_ = {AttackerKind::kLargeMlp, AttackerKind::kTrees,    AttackerKind::kNeighbours,
-                AttackerKind::kSmallMlp, AttackerKind::kLogistic, AttackerKind::kLookup,
-                AttackerKind::kPrior};
-      if (target.continuous) kinds_.insert(kinds_.begin() + 2, AttackerKind::kDensity);
-    }
-    if (!target.continuous) std::erase(kinds_, AttackerKind::kDensity);
+      : input_(screened(input, target, split, options)),
+        target_(target),
+        split_(split),
+        options_(options),
+        random_(options.seed) {
+    choose_rows();
+    if (target.continuous) scores_ = normal_scores(target, held_out_rows_);
+    selection_ = attack_rows(input_.released, target.code, scores_.row, split.selection);
+    test_ = attack_rows(input_.released, target.code, scores_.row, split.test);
+    choose_learners();
   }
 
   SuiteResult run() {
-    const AttackRows train = training(train_rows_.size());
-    task_ = task_for(train);
-    std::vector<Trained> trained(kinds_.size());
-    parallel_for(
-        static_cast<std::int64_t>(kinds_.size()), thread_count(options_.threads), [&](std::int64_t a) {
-          trained[static_cast<std::size_t>(a)] = fit(kinds_[static_cast<std::size_t>(a)], train, "attacker");
-        });
+    const AttackRows all = training(LearnFrom::kAll, 1);
+    const AttackRows held_out = split_.trained.empty() ? AttackRows{} : training(LearnFrom::kHeldOut, 1);
+    task_ = make_task();
+    std::vector<Trained> trained(learners_.size());
+    parallel_for(static_cast<std::int64_t>(learners_.size()), thread_count(options_.threads), [&](std::int64_t a) {
+      const Learner& learner = learners_[static_cast<std::size_t>(a)];
+      trained[static_cast<std::size_t>(a)] =
+          fit(learner, learner.from == LearnFrom::kAll ? all : held_out, "attacker");
+    });
 
     SuiteResult result;
+    for (const Trained& t : trained) {
+      if (!t.failure.empty()) result.failures.push_back(fmt::format("{}: {}", t.learner.name(), t.failure));
+    }
+    std::erase_if(trained, [](const Trained& t) { return !t.failure.empty(); });
+    if (trained.empty())
+      throw Error(ErrorCode::kInternal, fmt::format("no attacker could be trained: {}", result.failures.front()));
     result.prior = task_.prior;
     const Vector<double> base = log_share(test_.x, target_.levels);
     result.entropy = -base.mean();
     const double selection_entropy = empirical_entropy(selection_.x, target_.levels);
-    // Whoever knows nothing wins ties.
-    std::size_t single = static_cast<std::size_t>(
-                             std::find(kinds_.begin(), kinds_.end(), AttackerKind::kPrior) - kinds_.begin()) %
-                         kinds_.size();
-    for (std::size_t a = 0; a < trained.size(); ++a) {
-      if (trained[a].selection_score > trained[single].selection_score) single = a;
+    const std::size_t single = strongest(trained);
+    for (const Trained& t : trained) {
       result.attackers.push_back(
-          {std::string(to_string(trained[a].kind)), selection_entropy + trained[a].selection_score,
-           lower_bound(scores_of(trained[a].on_test, test_.x) - base, result.entropy,
-                       fmt::format("held-out log loss, {}", to_string(trained[a].kind)), split_.test_unit)});
+          {t.learner.name(), selection_entropy + t.selection_score,
+           lower_bound(scores_of(t.on_test, test_.x) - base, result.entropy,
+                       fmt::format("held-out log loss, {}", t.learner.name()), split_.test_unit)});
     }
     take_winner(trained, single, base, selection_entropy, result);
     std::stable_sort(
         result.attackers.begin(), result.attackers.end(),
         [](const AttackerScore& a, const AttackerScore& b) { return a.selection > b.selection; });
+    result.learned_rows = static_cast<Index>(rows_of(trained[single].learner.from).size());
     if (options_.learning_curve) learning_curve(trained[single], base, result);
     if (options_.sources) find_sources(trained, base, result);
     return result;
   }
 
  private:
-  AttackRows training(std::size_t rows) const {
-    const std::span<const std::int32_t> part(train_rows_.data(), rows);
-    AttackRows first = attack_rows(input_.released, target_.code, scores_.row, part);
-    for (const AttackFeatures& again : input_.again) {
-      const AttackRows more = attack_rows(again, target_.code, scores_.row, part);
-      Matrix<float> joined(first.rows() + more.rows(), first.data.cols());
-      joined << first.data, more.data;
-      first.data = std::move(joined);
-      first.cell.insert(first.cell.end(), more.cell.begin(), more.cell.end());
-      first.x.insert(first.x.end(), more.x.begin(), more.x.end());
-      Vector<float> score(first.score.size() + more.score.size());
-      score << first.score, more.score;
-      first.score = std::move(score);
+  // Held-out rows first come first; rows that trained the mechanism are mixed in among them.
+  void choose_rows() {
+    const auto most = static_cast<std::size_t>(options_.most_training_rows);
+    held_out_rows_ = split_.train;
+    held_out_rows_.resize(std::min(held_out_rows_.size(), most));
+    all_rows_ = held_out_rows_;
+    if (!split_.trained.empty()) {
+      const std::size_t more = std::min(split_.trained.size(), most - held_out_rows_.size());
+      all_rows_.insert(all_rows_.end(), split_.trained.begin(),
+                       split_.trained.begin() + static_cast<std::ptrdiff_t>(more));
+      SeededRandom random = random_.fork("learning-order");
+      shuffle(random, all_rows_);
     }
+  }
+
+  void choose_learners() {
+    std::vector<AttackerKind> kinds = options_.attackers;
+    if (kinds.empty()) {
+      // Most expensive first, so that the threads end together.
+      kinds = {AttackerKind::kLargeMlp, AttackerKind::kTrees,    AttackerKind::kForest, AttackerKind::kNeighbours,
+               AttackerKind::kExtraTrees, AttackerKind::kSmallMlp, AttackerKind::kKeys,   AttackerKind::kLogistic,
+               AttackerKind::kLookup,   AttackerKind::kPrior};
+      if (target_.continuous) kinds.insert(kinds.begin() + 2, AttackerKind::kDensity);
+    }
+    if (!target_.continuous) std::erase(kinds, AttackerKind::kDensity);
+    if (input_.key_values.empty()) std::erase(kinds, AttackerKind::kKeys);
+    for (const AttackerKind kind : kinds) {
+      learners_.push_back({kind, LearnFrom::kAll});
+      const bool cheap = kind == AttackerKind::kTrees || kind == AttackerKind::kLogistic ||
+                         kind == AttackerKind::kForest || kind == AttackerKind::kKeys;
+      if (!split_.trained.empty() && cheap) learners_.push_back({kind, LearnFrom::kHeldOut});
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::int32_t>& rows_of(LearnFrom from) const {
+    return from == LearnFrom::kAll ? all_rows_ : held_out_rows_;
+  }
+
+  // Whoever knows nothing wins ties.
+  static std::size_t strongest(const std::vector<Trained>& trained) {
+    std::size_t single = 0;
+    for (std::size_t a = 0; a < trained.size(); ++a) {
+      if (trained[a].learner.kind == AttackerKind::kPrior) single = a;
+    }
+    for (std::size_t a = 0; a < trained.size(); ++a) {
+      if (trained[a].selection_score > trained[single].selection_score) single = a;
+    }
+    return single;
+  }
+
+  // The first of `parts` parts of the rows, in every release that there is room for.
+  AttackRows training(LearnFrom from, std::size_t parts) const {
+    const std::vector<std::int32_t>& rows = rows_of(from);
+    const std::span<const std::int32_t> part(rows.data(), rows.size() / parts);
+    const Index room = options_.most_releases / std::max<Index>(1, static_cast<Index>(part.size())) - 1;
+    const std::size_t further = std::min(input_.again.size(), static_cast<std::size_t>(std::max<Index>(0, room)));
+    AttackRows first = attack_rows(input_.released, target_.code, scores_.row, part);
+    for (std::size_t r = 0; r < further; ++r)
+      append(attack_rows(input_.again[r], target_.code, scores_.row, part), first);
     return first;
   }
 
-  AttackTask task_for(const AttackRows& train) const {
+  static void append(const AttackRows& more, AttackRows& to) {
+    Matrix<float> data(to.rows() + more.rows(), to.data.cols());
+    data << to.data, more.data;
+    to.data = std::move(data);
+    KeyMatrix keys(to.keys.rows() + more.keys.rows(), to.keys.cols());
+    keys << to.keys, more.keys;
+    to.keys = std::move(keys);
+    to.cell.insert(to.cell.end(), more.cell.begin(), more.cell.end());
+    to.x.insert(to.x.end(), more.x.begin(), more.x.end());
+    Vector<float> score(to.score.size() + more.score.size());
+    score << to.score, more.score;
+    to.score = std::move(score);
+  }
+
+  AttackTask make_task() const {
     AttackTask task;
     task.levels = target_.levels;
+    // Held-out rows alone say how frequent the levels are: the others need not be of the same distribution.
     task.prior = Vector<double>::Constant(target_.levels, 0.5);
-    for (const std::int32_t code : train.x) task.prior[code] += 1;
+    for (const std::int32_t row : held_out_rows_) task.prior[target_.code[static_cast<std::size_t>(row)]] += 1;
     task.prior /= task.prior.sum();
     task.cells = input_.released.cells;
     task.values = input_.values;
+    task.key_values = input_.key_values;
     task.score_edge = scores_.edge;
     task.missing_level = target_.missing_level;
     task.effort = options_.effort;
     return task;
   }
 
-  Trained fit(AttackerKind kind, const AttackRows& train, std::string_view stream) const {
+  // A failing attacker is left out: what the others find is worth having.
+  Trained fit(const Learner& learner, const AttackRows& train, std::string_view stream) const {
     Trained t;
-    t.kind = kind;
-    t.attacker = make_attacker(kind, task_);
-    SeededRandom random = random_.fork(stream, static_cast<std::uint64_t>(kind));
-    t.attacker->fit(train, selection_, random);
-    t.on_selection = t.attacker->log_probability(selection_);
+    t.learner = learner;
+    try {
+      t.attacker = make_attacker(learner.kind, task_);
+      SeededRandom random =
+          random_.fork(stream, static_cast<std::uint64_t>(learner.kind) + 100 * static_cast<std::uint64_t>(learner.from));
+      t.attacker->fit(train, selection_, random);
+      t.on_selection = t.attacker->log_probability(selection_);
+      t.on_test = t.attacker->log_probability(test_);
+    } catch (const Error& error) {
+      t.failure = error.what();
+      return t;
+    }
     t.calibration = calibrate(t.on_selection, selection_.x, task_.prior);
     t.calibration.apply(task_.prior, t.on_selection);
-    t.on_test = t.attacker->log_probability(test_);
     t.calibration.apply(task_.prior, t.on_test);
     t.selection_score = mean_score(t.on_selection, selection_.x);
     return t;
@@ -218,7 +361,7 @@ class Suite {
 
   void take_winner(const std::vector<Trained>& trained, std::size_t single, const Vector<double>& base,
                    double selection_entropy, SuiteResult& result) const {
-    result.winner = to_string(trained[single].kind);
+    result.winner = trained[single].learner.name();
     result.log_probability = trained[single].on_test;
     if (trained.size() > 1) {
       std::vector<Vector<double>> score;
@@ -241,7 +384,7 @@ class Suite {
               static_cast<float>(log_add(static_cast<double>(mixed.data()[k]),
                                          log_weight + static_cast<double>(trained[a].on_test.data()[k])));
         }
-        if (weight[a] >= 0.05) parts.emplace_back(weight[a], to_string(trained[a].kind));
+        if (weight[a] >= 0.05) parts.emplace_back(weight[a], trained[a].learner.name());
       }
       const Estimate leakage = lower_bound(scores_of(mixed, test_.x) - base, result.entropy,
                                            "held-out log loss, mixture of attackers", split_.test_unit);
@@ -265,30 +408,38 @@ class Suite {
   }
 
   void learning_curve(const Trained& best, const Vector<double>& base, SuiteResult& result) const {
-    const Vector<double> full = scores_of(best.on_test, test_.x);
-    if (best.kind != AttackerKind::kPrior) {
-      constexpr std::array<std::size_t, 3> kParts{8, 4, 2};
-      std::array<Vector<double>, kParts.size()> score;
-      parallel_for(
-          static_cast<std::int64_t>(kParts.size()), thread_count(options_.threads), [&](std::int64_t p) {
-            const std::size_t rows =
-                train_rows_.size() / kParts[kParts.size() - 1 - static_cast<std::size_t>(p)];
-            const Trained part = fit(best.kind, training(rows), "learning-curve");
-            score[kParts.size() - 1 - static_cast<std::size_t>(p)] = scores_of(part.on_test, test_.x);
-          });
+    constexpr std::array<std::size_t, 3> kParts{8, 4, 2};
+    const Vector<double> full = scores_of(best.on_test, test_.x) - base;
+    const auto rows = rows_of(best.learner.from).size();
+    if (best.learner.kind != AttackerKind::kPrior) {
+      std::array<Trained, kParts.size()> part;
+      parallel_for(static_cast<std::int64_t>(kParts.size()), thread_count(options_.threads), [&](std::int64_t p) {
+        const std::size_t at = kParts.size() - 1 - static_cast<std::size_t>(p);
+        part[at] = fit(best.learner, training(best.learner.from, kParts[at]), "learning-curve");
+      });
+      std::vector<Index> learned;
+      std::vector<Vector<double>> gain;
       for (std::size_t p = 0; p < kParts.size(); ++p) {
-        result.learning.push_back({static_cast<Index>(train_rows_.size() / kParts[p]),
-                                   mean_rate(score[p] - base, split_.test_unit)});
+        if (!part[p].failure.empty()) continue;
+        learned.push_back(static_cast<Index>(rows / kParts[p]));
+        gain.push_back(scores_of(part[p].on_test, test_.x) - base);
+        result.learning.push_back({learned.back(), mean_rate(gain.back(), split_.test_unit)});
       }
-      // The same test rows under both, so the difference is far less noisy than either.
-      const Rate rise = mean_rate(full - score.back(), split_.test_unit);
-      const Rate found = mean_rate(full - base, split_.test_unit);
-      result.still_rising = rise.interval95.low > 0 && found.interval95.low > 0 &&
-                            rise.value > std::max(kRiseNats, kRiseShare * found.value) &&
-                            found.value < kNearEverything * result.entropy;
+      learned.push_back(static_cast<Index>(rows));
+      gain.push_back(full);
+      result.forecast = forecast_learning(learned, gain, result.entropy, split_.test_unit);
+      if (gain.size() > 1) result.still_rising = rises(full, gain[gain.size() - 2], result.entropy);
     }
-    result.learning.push_back(
-        {static_cast<Index>(train_rows_.size()), mean_rate(full - base, split_.test_unit)});
+    result.learning.push_back({static_cast<Index>(rows), mean_rate(full, split_.test_unit)});
+  }
+
+  // The same test rows under both, so the difference is far less noisy than either.
+  [[nodiscard]] bool rises(const Vector<double>& full, const Vector<double>& half, double entropy) const {
+    const Rate rise = mean_rate(full - half, split_.test_unit);
+    const Rate found = mean_rate(full, split_.test_unit);
+    return rise.interval95.low > 0 && found.interval95.low > 0 &&
+           rise.value > std::max(kRiseNats, kRiseShare * found.value) &&
+           found.value < kNearEverything * entropy;
   }
 
   // Shuffles one side of one column at a time among the test rows and sees what the attacker loses.
@@ -296,8 +447,9 @@ class Suite {
     Trained* best = nullptr;
     for (Trained& t : trained) {
       // Those that look at every feature; neighbours see values only.
-      const bool reads_features = t.kind != AttackerKind::kPrior && t.kind != AttackerKind::kLookup &&
-                                  t.kind != AttackerKind::kNeighbours;
+      const AttackerKind kind = t.learner.kind;
+      const bool reads_features = kind != AttackerKind::kPrior && kind != AttackerKind::kLookup &&
+                                  kind != AttackerKind::kNeighbours && kind != AttackerKind::kKeys;
       if (reads_features && (best == nullptr || t.selection_score > best->selection_score)) best = &t;
     }
     if (best == nullptr) return;
@@ -335,13 +487,14 @@ class Suite {
               [](const LeakSource& a, const LeakSource& b) { return a.nats > b.nats; });
   }
 
-  const SuiteInput& input_;
+  const SuiteInput input_;
   const AttackTarget& target_;
   const AttackSplit& split_;
   const SuiteOptions& options_;
   SeededRandom random_;
-  std::vector<AttackerKind> kinds_;
-  std::vector<std::int32_t> train_rows_;
+  std::vector<Learner> learners_;
+  std::vector<std::int32_t> held_out_rows_;
+  std::vector<std::int32_t> all_rows_;
   NormalScores scores_;
   AttackRows selection_;
   AttackRows test_;
@@ -354,11 +507,12 @@ Problems SuiteOptions::check() const {
   ProblemList list;
   list.add("effort", effort.check());
   list.require_at_least("most_training_rows", static_cast<double>(most_training_rows), 1);
+  list.require_at_least("most_releases", static_cast<double>(most_releases), 1);
   list.require_at_least("threads", threads, 0);
   return list.take();
 }
 
-AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit) {
+AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit, Index trained_rows) {
   std::vector<std::vector<std::int32_t>> members;
   std::unordered_map<std::int32_t, std::size_t> known;
   for (std::int32_t row = 0; row < static_cast<std::int32_t>(unit.size()); ++row) {
@@ -371,9 +525,13 @@ AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit) {
   std::iota(order.begin(), order.end(), 0);
   SeededRandom random = SeededRandom(seed).fork("split");
   shuffle(random, order);
-  const auto train = static_cast<std::size_t>(kTrainShare * static_cast<double>(rows));
+  const double train_share = trained_rows >= rows ? kTrainShareBesideTrained : kTrainShare;
+  const auto train = static_cast<std::size_t>(train_share * static_cast<double>(rows));
   const auto selection = static_cast<std::size_t>(kSelectionShare * static_cast<double>(rows));
   AttackSplit split;
+  split.trained.resize(static_cast<std::size_t>(trained_rows));
+  std::iota(split.trained.begin(), split.trained.end(), static_cast<std::int32_t>(rows));
+  shuffle(random, split.trained);
   for (const std::int32_t next : order) {
     auto& part = split.train.size() < train           ? split.train
                  : split.selection.size() < selection ? split.selection
@@ -394,7 +552,7 @@ AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit) {
 
 SuiteInput suite_input(const FeatureMap& map, const AuditTable& released,
                        const std::vector<AuditTable>& again) {
-  SuiteInput input{map.apply(released), {}, map.source(), map.values()};
+  SuiteInput input{map.apply(released), {}, map.source(), map.values(), map.key_values()};
   for (const AuditTable& table : again) input.again.push_back(map.apply(table));
   return input;
 }
@@ -473,6 +631,10 @@ AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const V
     float* out = part.data.col(f).data();
     for (Index i = 0; i < count; ++i) out[i] = column[rows[static_cast<std::size_t>(i)]];
   }
+  part.keys.resize(count, features.keys.cols());
+  for (Index k = 0; k < features.keys.cols(); ++k) {
+    for (Index i = 0; i < count; ++i) part.keys(i, k) = features.keys(rows[static_cast<std::size_t>(i)], k);
+  }
   for (const std::int32_t row : rows) {
     part.cell.push_back(features.cell[static_cast<std::size_t>(row)]);
     part.x.push_back(x[static_cast<std::size_t>(row)]);
@@ -485,8 +647,8 @@ AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const V
 }
 
 std::vector<AttackerKind> quick_attackers(bool continuous) {
-  std::vector<AttackerKind> kinds{AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kLogistic,
-                                  AttackerKind::kLookup, AttackerKind::kPrior};
+  std::vector<AttackerKind> kinds{AttackerKind::kTrees, AttackerKind::kForest, AttackerKind::kSmallMlp, AttackerKind::kKeys,
+                                  AttackerKind::kLogistic, AttackerKind::kLookup, AttackerKind::kPrior};
   if (continuous) kinds.insert(kinds.begin(), AttackerKind::kDensity);
   return kinds;
 }

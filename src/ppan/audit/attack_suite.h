@@ -1,9 +1,12 @@
 #pragma once
 
 // The suite: every attacker learns on one part of the held-out rows, the strongest is chosen on a second part
-// and reported on a third. Their mixture, with weights fitted on the second part, competes as well.
+// and reported on a third. Their mixture, with weights fitted on the second part, competes as well. Where rows
+// that trained the mechanism are at hand, attackers learn from releases of those too, as a real one may; those
+// that learn from held-out rows alone compete with them.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +15,7 @@
 #include "ppan/audit/attack_numbers.h"
 #include "ppan/audit/attack_target.h"
 #include "ppan/audit/attacker.h"
+#include "ppan/audit/learning_fit.h"
 #include "ppan/core/problem.h"
 
 namespace ppan {
@@ -21,6 +25,10 @@ struct SuiteOptions {
   AttackEffort effort;
   Index most_training_rows =
       50'000;                  ///< Rows attackers learn from, further releases not counted. At least 1.
+  Index most_releases = 150'000;  ///< The same, every release counted; fewer are drawn of many rows. At least 1.
+  /// Every trace is looked at first by itself and left out if it has nothing to do with the attribute. False:
+  /// only digits and repeats, of which there are many.
+  bool screen_traces = false;
   bool learning_curve = true;  ///< Refit the winner on an eighth, a quarter and a half of the rows.
   bool sources = true;         ///< Find out which columns give the attribute away.
   int threads = 0;             ///< 0: as many as the machine has cores. Results do not depend on it.
@@ -33,11 +41,12 @@ struct AttackSplit {
   std::vector<std::int32_t> train;
   std::vector<std::int32_t> selection;
   std::vector<std::int32_t> test;
-  Units test_unit{};  ///< Of each test row; empty: every row is its own.
+  std::vector<std::int32_t> trained{};  ///< Trained the mechanism; attackers learn from them and no more.
+  Units test_unit{};                    ///< Of each test row; empty: every row is its own.
 };
 /// Half of the rows to train, a fifth to choose on, the rest for the test. Rows of one unit (there is one for
-/// each row, or none) are all in one part.
-AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {});
+/// each row, or none) are all in one part. Behind these rows follow `trained_rows` others.
+AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {}, Index trained_rows = 0);
 
 /// What the attackers of one attribute are given.
 struct SuiteInput {
@@ -45,6 +54,7 @@ struct SuiteInput {
   std::vector<AttackFeatures> again;  ///< Further releases of the same rows: more to learn from.
   std::vector<FeatureSource> source;  ///< Of each feature.
   std::vector<Index> values;          ///< Features that measure closeness.
+  std::vector<std::int32_t> key_values{};  ///< Different values of each key.
 };
 SuiteInput suite_input(const FeatureMap& map, const AuditTable& released,
                        const std::vector<AuditTable>& again);
@@ -77,6 +87,9 @@ struct SuiteResult {
   double entropy = 0;                    ///< Of x among the test rows, nats.
   Vector<double> prior;                  ///< Shares of the levels among the training rows.
   std::vector<LearningPoint> learning;   ///< Of the strongest single attacker, fewest rows first.
+  std::optional<LearningForecast> forecast;  ///< What more rows would find.
+  std::vector<std::string> failures;         ///< Attackers that could not be trained, and why.
+  Index learned_rows = 0;                    ///< That the strongest attacker learned from.
   bool still_rising = false;        ///< Doubling the rows last added more than noise and more than little.
   std::vector<LeakSource> sources;  ///< Greatest first; those above 1 % of the leakage.
 };

@@ -159,7 +159,7 @@ AttackTarget target_of(const AuditColumn& column, std::span<const std::int32_t> 
   if (std::all_of(column.missing.begin(), column.missing.end(), [](bool m) { return m; })) {
     refuse(column.name, "has no value in any row", "Name a column with values.");
   }
-  if (column.numeric()) {
+  if (column.numeric() && !column.category) {
     std::vector<double> values(column.number.data(), column.number.data() + column.number.size());
     std::erase_if(values, [](double v) { return std::isnan(v); });
     std::sort(values.begin(), values.end());

@@ -1,5 +1,7 @@
 #include "ppan/audit/attacker.h"
 
+#include "ppan/audit/forest_attacker.h"
+#include "ppan/audit/key_attacker.h"
 #include "ppan/audit/lookup_attacker.h"
 #include "ppan/audit/neighbour_attacker.h"
 #include "ppan/audit/network_attacker.h"
@@ -35,6 +37,12 @@ std::string_view to_string(AttackerKind kind) {
       return "nearest neighbours";
     case AttackerKind::kDensity:
       return "density network";
+    case AttackerKind::kForest:
+      return "random forest";
+    case AttackerKind::kExtraTrees:
+      return "extremely randomised trees";
+    case AttackerKind::kKeys:
+      return "digits and values";
   }
   return "?";
 }
@@ -75,6 +83,12 @@ std::unique_ptr<Attacker> make_attacker(AttackerKind kind, const AttackTask& tas
       return std::make_unique<NeighbourAttacker>(task);
     case AttackerKind::kDensity:
       return std::make_unique<DensityAttacker>(task);
+    case AttackerKind::kForest:
+      return std::make_unique<ForestAttacker>(task, ForestKind::kRandom);
+    case AttackerKind::kExtraTrees:
+      return std::make_unique<ForestAttacker>(task, ForestKind::kExtraTrees);
+    case AttackerKind::kKeys:
+      return std::make_unique<KeyAttacker>(task);
   }
   throw Error(ErrorCode::kInternal, "unknown attacker");
 }

@@ -23,6 +23,9 @@ enum class AttackerKind {
   kTrees,       ///< Gradient-boosted trees (XGBoost).
   kNeighbours,  ///< Frequencies among the nearest training rows.
   kDensity,     ///< Network giving a normal density of a continuous attribute, summed over its bins.
+  kForest,      ///< Random forest.
+  kExtraTrees,  ///< Extremely randomised trees.
+  kKeys,        ///< Counts by last digits, first digits and exact values.
 };
 
 std::string_view to_string(AttackerKind kind);
@@ -36,9 +39,13 @@ struct AttackEffort {
   [[nodiscard]] Problems check() const;
 };
 
+/// Keys of rows: which value each has, or -1 for one that is not known.
+using KeyMatrix = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic>;
+
 /// Some of the rows, as attackers are given them.
 struct AttackRows {
   Matrix<float> data;   ///< Rows x features.
+  KeyMatrix keys;       ///< Rows x keys.
   Symbols cell;         ///< The exact released row as one symbol, or -1.
   Symbols x;            ///< The truth.
   Vector<float> score;  ///< Continuous attribute only: its normal score, NaN where missing.
@@ -52,6 +59,7 @@ struct AttackTask {
   Vector<double> prior;             ///< Shares of the levels among the training rows, none of them 0.
   std::int32_t cells = 0;           ///< Different released rows.
   std::vector<Index> values;        ///< Features that measure closeness.
+  std::vector<std::int32_t> key_values;  ///< Different values of each key.
   std::vector<double> score_edge;   ///< Continuous attribute only: edges of the bins, as normal scores.
   std::int32_t missing_level = -1;  ///< Continuous attribute only: level of the missing values.
   AttackEffort effort;

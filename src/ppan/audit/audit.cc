@@ -37,6 +37,8 @@ SuiteOptions suite_options(const AuditOptions& options) {
   if (!options.suite && options.quick) {
     suite.effort = {.epochs = 12, .patience = 2, .trees = 200, .neighbours = 5'000};
     suite.most_training_rows = 10'000;
+    suite.most_releases = 20'000;
+    suite.screen_traces = true;
   }
   suite.learning_curve = suite.learning_curve && options.details;
   suite.sources = suite.sources && options.details;
@@ -54,7 +56,19 @@ SuiteOptions side_suite(const AuditOptions& options, bool continuous) {
   suite.effort.epochs = std::min(suite.effort.epochs, 20);
   suite.effort.trees = std::min(suite.effort.trees, 400);
   suite.most_training_rows = std::min<Index>(suite.most_training_rows, 20'000);
+  suite.most_releases = std::min<Index>(suite.most_releases, 40'000);
   return suite;
+}
+
+// The rows that something is reported on; others only trained the mechanism.
+Index held_out_rows(const AuditInput& input) {
+  return input.released.rows() - input.trained_rows;
+}
+
+AttackTarget held_out_part(AttackTarget target, Index rows) {
+  target.code.resize(static_cast<std::size_t>(rows));
+  if (target.continuous) target.value.conservativeResize(rows);
+  return target;
 }
 
 void require_rows(Index rows, const AuditColumn& column) {
@@ -94,9 +108,11 @@ void check_input(const AuditInput& input, const AuditOptions& options) {
                             column.name, values, kMostGroupLevels),
                 "If they name persons with several rows each, use --together instead of --group.");
   }
-  if (rows < options.least_rows) {
+  if (input.trained_rows < 0 || input.trained_rows >= std::max<Index>(rows, 1))
+    throw Error(ErrorCode::kUsage, fmt::format("of {} rows {} cannot have trained the mechanism", rows, input.trained_rows));
+  if (held_out_rows(input) < options.least_rows) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{} rows are too few to audit; at least {} are needed", rows, options.least_rows),
+                fmt::format("{} rows are too few to audit; at least {} are needed", held_out_rows(input), options.least_rows),
                 "Hold more records out of training.");
   }
   if (rows > std::numeric_limits<std::int32_t>::max())
@@ -104,16 +120,17 @@ void check_input(const AuditInput& input, const AuditOptions& options) {
 }
 
 AttackTarget target_for(const AuditColumn& column, const AttackSplit& split, const AuditOptions& options) {
+  const auto rows = column.rows() - static_cast<Index>(split.trained.size());
   TargetOptions wanted = options.target;
-  wanted.bins = static_cast<std::int32_t>(
-      std::clamp<Index>(column.rows() / kRowsPerBin, 2, static_cast<Index>(wanted.bins)));
+  wanted.bins =
+      static_cast<std::int32_t>(std::clamp<Index>(rows / kRowsPerBin, 2, static_cast<Index>(wanted.bins)));
   AttackTarget target = target_of(column, split.train, wanted);
   const Index needed = rows_needed(target.levels, options);
-  if (!target.continuous && column.rows() < needed) {
+  if (!target.continuous && rows < needed) {
     throw Error(
         ErrorCode::kBadInput,
         fmt::format("{} rows are too few to audit \"{}\" with its {} categories; at least {} are needed",
-                    column.rows(), column.name, target.levels, needed),
+                    rows, column.name, target.levels, needed),
         "Hold more records out of training, or put categories together.");
   }
   return target;
@@ -284,7 +301,7 @@ AttackRows known_rows(const AttackRows& rows, const std::vector<std::int32_t>& f
   for (Index i = 0; i < rows.rows(); ++i) {
     if (!std::isnan(rows.score[i])) known.push_back(static_cast<std::int32_t>(i));
   }
-  AttackFeatures features{rows.data, rows.cell, 0};
+  AttackFeatures features{rows.data, rows.keys, rows.cell, 0};
   y.resize(static_cast<Index>(known.size()));
   for (std::size_t i = 0; i < known.size(); ++i) {
     y[static_cast<Index>(i)] = static_cast<float>(value[from[static_cast<std::size_t>(known[i])]]);
@@ -389,7 +406,7 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
   }
   if (numeric.empty()) return;
   std::vector<Index> rows;
-  for (Index i = 0; i < input.released.rows(); ++i) {
+  for (Index i = 0; i < held_out_rows(input); ++i) {
     bool whole = !std::isnan(target.value[i]);
     for (const AuditColumn* column : numeric) whole = whole && !std::isnan(column->number[i]);
     if (whole) rows.push_back(i);
@@ -489,6 +506,10 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.winner = result.winner;
   out.attackers = result.attackers;
   out.learning = result.learning;
+  out.forecast = result.forecast;
+  out.learned_rows = result.learned_rows;
+  out.upper_end = out.leakage.interval95->high;
+  if (out.forecast) out.upper_end = std::max(out.upper_end, out.forecast->ten_times.interval95->high);
   out.verdict = result.still_rising               ? AuditVerdict::kInconclusive
                 : out.leakage.interval95->low > 0 ? AuditVerdict::kLeakFound
                                                   : AuditVerdict::kNothingFound;
@@ -500,20 +521,25 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.groups = group_leakage(input, target, split, result, options);
   out.sources = result.sources;
   out.notes = target.notes;
+  for (const std::string& failure : result.failures)
+    out.notes.push_back(fmt::format("an attacker could not be trained, and is left out: {}", failure));
   if (std::any_of(out.sources.begin(), out.sources.end(),
                   [](const LeakSource& source) { return source.where.aspect == "position"; })) {
     out.notes.emplace_back(
         "the order of the rows tells part of this, whatever is written in them: shuffle them before they are "
         "released; what their cells tell by themselves is found with --ignore-order");
   }
-  const Index rows = input.released.rows();
+  const Index rows = held_out_rows(input);
+  const AttackTarget held_out = held_out_part(target, rows);
   if (options.details && !target.continuous && suite_in.released.cells <= rows / kRowsPerCell) {
-    out.others.push_back(finite_information(target.code, target.levels, suite_in.released.cell,
-                                            suite_in.released.cells, options.seed));
+    Symbols cell = suite_in.released.cell;
+    cell.resize(static_cast<std::size_t>(rows));
+    out.others.push_back(
+        finite_information(held_out.code, target.levels, cell, suite_in.released.cells, options.seed));
   }
   if (options.details && target.continuous)
     add_continuous(input, suite_in, target, split, suite_options(options), options, out);
-  if (input.upper_bounds) out.upper = input.upper_bounds(target);
+  if (input.upper_bounds) out.upper = input.upper_bounds(held_out);
   const bool law_known = !out.upper.empty();
   std::stable_sort(out.upper.begin(), out.upper.end(),
                    [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
@@ -526,15 +552,15 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   }
   if (!unit.empty() && (!out.others.empty() || !out.upper.empty())) {
     out.notes.emplace_back(
-        "intervals of further estimates and of bounds from above take every row as independent of the "
+        "intervals of further estimates and of upper bounds take every row as independent of the "
         "others");
   }
   if (!law_known) {
     out.notes.emplace_back(
         target.continuous
-            ? "no bound from above: the law of the mechanism is not known to this audit, and a continuous "
-              "attribute has no finite entropy to fall back on"
-            : "no bound from above but the entropy: the law of the mechanism is not known to this audit");
+            ? "no upper bound: this release has no density known to the audit, and a continuous attribute has no "
+              "finite entropy to fall back on"
+            : "this release has no density known to the audit, so the only upper bound is the entropy");
   }
   return out;
 }
@@ -590,7 +616,7 @@ JointAudit joint_audit(const AuditInput& audited, const SuiteInput& input,
     return suite;
   });
   JointAudit joint{{}, found.leakage, found.entropy, found.still_rising, {}};
-  const AttackTarget all = joint_target(targets);
+  const AttackTarget all = held_out_part(joint_target(targets), held_out_rows(audited));
   if (audited.upper_bounds) joint.upper = audited.upper_bounds(all);
   std::stable_sort(joint.upper.begin(), joint.upper.end(),
                    [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
@@ -689,14 +715,25 @@ bool AuditReport::inconclusive() const {
          });
 }
 
+std::optional<double> AuditReport::power() const {
+  std::optional<double> worst;
+  for (const AttributeAudit& a : attributes) {
+    if (a.power) worst = std::max(worst.value_or(0), a.power->nats);
+  }
+  return worst;
+}
+
+double AuditReport::upper_end() const {
+  return joint ? joint->upper_end : attributes.front().upper_end;
+}
+
 std::vector<std::string> AuditReport::over_limit() const {
   std::vector<std::string> over;
   if (!limit) return over;
   for (const AttributeAudit& a : attributes) {
-    if (a.leakage.interval95->high > *limit || a.verdict == AuditVerdict::kInconclusive)
-      over.push_back(a.name);
+    if (a.upper_end > *limit || a.verdict == AuditVerdict::kInconclusive) over.push_back(a.name);
   }
-  if (joint && (joint->leakage.interval95->high > *limit || joint->still_rising)) {
+  if (joint && (joint->upper_end > *limit || joint->still_rising)) {
     over.push_back(fmt::format("{} jointly", fmt::join(joint->names, " and ")));
   }
   return over;
@@ -706,51 +743,91 @@ bool AuditReport::within_limit() const {
   return over_limit().empty();
 }
 
-AuditReport audit(const AuditInput& input, const AuditOptions& options) {
-  require_none(options.check(), "an audit with these options cannot be made:");
-  check_input(input, options);
-  set_blas_threads(1);  // attackers run side by side instead
-  const Units unit = input.together ? units_of(*input.together, options) : Units{};
-  const AttackSplit split = make_split(input.released.rows(), options.seed, unit);
-  std::vector<AttackTarget> targets;
-  for (const AuditColumn& column : input.sensitive) targets.push_back(target_for(column, split, options));
+namespace {
 
+// Where more can be drawn, of few rows more than of many.
+std::vector<AuditTable> further_releases(const AuditInput& input, const AuditOptions& options) {
+  constexpr Index kEnough = 20'000;  // released rows to learn from
+  constexpr Index kMost = 12;
   std::vector<AuditTable> again;
-  if (input.draw_again) {
-    for (int r = 1; r < options.training_releases; ++r) again.push_back(input.draw_again(r));
-  }
-  const FeatureMap map(input.released, options.features);
-  const SuiteInput suite_in = suite_input(map, input.released, again);
-  const SuiteOptions suite = suite_options(options);
+  if (!input.draw_again) return again;
+  const Index few = std::min(kMost, kEnough / std::max<Index>(1, input.released.rows()));
+  const auto releases = options.quick ? options.training_releases : std::max<Index>(options.training_releases, few);
+  for (Index r = 1; r < releases; ++r) again.push_back(input.draw_again(r));
+  return again;
+}
 
+// A limit that this audit could not have seen exceeded says nothing when it is kept.
+void judge_power(const AttackPower& power, const std::optional<double>& limit, AttributeAudit& attribute) {
+  attribute.power = power;
+  attribute.upper_end = std::max(attribute.upper_end, power.nats);
+  if (limit && power.nats > *limit && attribute.leakage.interval95->low <= *limit) {
+    attribute.verdict = AuditVerdict::kInconclusive;
+    attribute.notes.push_back(
+        fmt::format("this audit would have missed a leak of the size of the limit: it finds {:.3g} nats and more "
+                    "with probability 0.9; more rows are needed",
+                    power.nats));
+  }
+}
+
+AuditReport start_report(const AuditInput& input, const AttackSplit& split, const Units& unit,
+                         const SuiteOptions& suite, const AuditOptions& options) {
   AuditReport report;
-  report.rows = input.released.rows();
+  report.rows = held_out_rows(input);
   report.training_rows = std::min<Index>(static_cast<Index>(split.train.size()), suite.most_training_rows);
+  report.trained_rows =
+      std::min<Index>(static_cast<Index>(split.trained.size()), suite.most_training_rows - report.training_rows);
   report.selection_rows = static_cast<Index>(split.selection.size());
   report.test_rows = static_cast<Index>(split.test.size());
   report.quick = options.quick;
-  report.releases_per_training_row = static_cast<int>(again.size()) + 1;
   report.released = input.released.names();
+  report.limit = options.limit;
   if (input.together) {
     report.together = input.together->name;
     report.units = *std::max_element(unit.begin(), unit.end()) + 1;
   }
-  report.limit = options.limit;
+  return report;
+}
+
+void report_nothing(const std::vector<AttackTarget>& targets, const AttackSplit& split, AuditReport& report) {
+  for (const AttackTarget& target : targets) report.attributes.push_back(describe_nothing(target, split));
+  if (targets.size() < 2) return;
+  const AttackTarget all = joint_target(targets);
+  report.joint = JointAudit{{},
+                            nothing(Bound::kLower, report.test_rows),
+                            empirical_entropy(all.code, all.levels),
+                            false,
+                            {nothing(Bound::kUpper, report.test_rows)}};
+  for (const AttackTarget& target : targets) report.joint->names.push_back(target.name);
+}
+
+}  // namespace
+
+AuditReport audit(const AuditInput& input, const AuditOptions& options) {
+  require_none(options.check(), "an audit with these options cannot be made:");
+  check_input(input, options);
+  set_blas_threads(1);  // attackers run side by side instead
+  const Index rows = held_out_rows(input);
+  Units unit = input.together ? units_of(*input.together, options) : Units{};
+  if (!unit.empty()) unit.resize(static_cast<std::size_t>(rows));
+  const AttackSplit split = make_split(rows, options.seed, unit, input.trained_rows);
+  std::vector<AttackTarget> targets;
+  for (const AuditColumn& column : input.sensitive) targets.push_back(target_for(column, split, options));
+
+  const std::vector<AuditTable> again = further_releases(input, options);
+  const FeatureMap map(input.released, options.features, input.trained_rows);
+  const SuiteInput suite_in = suite_input(map, input.released, again);
+  const SuiteOptions suite = suite_options(options);
+  AuditReport report = start_report(input, split, unit, suite, options);
+  report.releases_per_training_row = static_cast<int>(again.size()) + 1;
   if (map.width() == 0) {
-    for (const AttackTarget& target : targets) report.attributes.push_back(describe_nothing(target, split));
-    if (targets.size() > 1) {
-      const AttackTarget all = joint_target(targets);
-      report.joint = JointAudit{{},
-                                nothing(Bound::kLower, report.test_rows),
-                                empirical_entropy(all.code, all.levels),
-                                false,
-                                {nothing(Bound::kUpper, report.test_rows)}};
-      for (const AttackTarget& target : targets) report.joint->names.push_back(target.name);
-    }
+    report_nothing(targets, split, report);
     return report;
   }
   std::optional<SuiteResult> first;
-  for (const AttackTarget& target : targets) {
+  double powers = 0;
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    const AttackTarget& target = targets[t];
     SuiteOptions own = suite;
     if (options.quick && own.attackers.empty()) own.attackers = quick_attackers(target.continuous);
     SuiteResult result = attack(suite_in, target, split, own);
@@ -758,10 +835,19 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
     if (!input.side.empty())
       attribute.side = side_information(input, target, split, attribute.leakage, options);
     if (input.draw_again) attribute.repeats = repeated_releases(input, target, split, options);
+    if (t < options.known_power.size()) {
+      judge_power(options.known_power[t], options.limit, attribute);
+    } else if (options.measure_power) {
+      judge_power(attack_power(suite_in, target, split, own), options.limit, attribute);
+    }
+    powers += attribute.power ? attribute.power->nats : 0;
     report.attributes.push_back(std::move(attribute));
     if (!first) first = std::move(result);
   }
-  if (targets.size() > 1) report.joint = joint_audit(input, suite_in, targets, *first, split, options);
+  if (targets.size() > 1) {
+    report.joint = joint_audit(input, suite_in, targets, *first, split, options);
+    report.joint->upper_end = std::max(report.joint->leakage.interval95->high, powers);
+  }
   scan_undeclared(input, suite_in, split, options, report);
   return report;
 }

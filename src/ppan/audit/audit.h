@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "ppan/audit/attack_power.h"
 #include "ppan/audit/attack_suite.h"
 #include "ppan/audit/audit_table.h"
 
@@ -23,13 +24,17 @@ struct AuditOptions {
   bool quick = false;  ///< Fewer attackers, fewer rows and passes; finds most of what the whole suite finds.
   TargetOptions target;
   FeatureOptions features;
-  int training_releases = 3;       ///< Releases per training row, where more can be drawn. 1 to 100.
+  int training_releases = 3;       ///< Releases per training row, where more can be drawn; more of few rows. 1 to 100.
   std::vector<int> repeats{2, 4};  ///< Numbers of releases an attacker may hold at once. Each 2 to 64.
   std::optional<double> limit;     ///< Nats; the report says whether the audit stays within it. At least 0.
   Index least_group_rows = 30;     ///< Test rows a group must have to be reported on. At least 2.
   Index least_rows = 300;  ///< Fewer are refused, and fewer than a tenth of that for a category. At least 20.
   bool details = true;     ///< False: how much leaks and by whom it was found, without learning curve,
                            ///< sources and estimates by other methods.
+  bool measure_power = true;  ///< Plant leaks and see what this audit finds of them.
+  /// What was found of planted leaks in other releases of the same rows, attribute by attribute: planting need
+  /// not be done again for each of many mechanisms.
+  std::vector<AttackPower> known_power{};
   std::optional<SuiteOptions> suite;  ///< Instead of what `quick` stands for.
   int threads = 0;                    ///< 0: as many as the machine has cores.
   std::uint64_t seed = 1;             ///< Of the split and the attackers.
@@ -47,6 +52,9 @@ struct AuditInput {
   /// Rows with the same value (one person, many rows) stay on one side of the split, and intervals are those
   /// of so many persons. A row without a value stands alone.
   std::optional<AuditColumn> together;
+  /// The last so many rows trained the mechanism. Attackers may learn from them (a real one may hold them);
+  /// nothing is chosen or reported on them.
+  Index trained_rows = 0;
   /// Releases the same rows once more, independently (the number tells the draws apart). Absent: the
   /// mechanism is not at hand.
   std::function<AuditTable(std::int64_t)> draw_again;
@@ -56,9 +64,9 @@ struct AuditInput {
 
 /// What the words of the report follow from.
 enum class AuditVerdict {
-  kNothingFound,  ///< The interval of the strongest attack reaches 0.
+  kNothingFound,  ///< The interval of the strongest attack reaches 0: nothing was seen.
   kLeakFound,
-  kInconclusive,  ///< Attacks were still getting stronger with more rows.
+  kInconclusive,  ///< Attacks were still getting stronger with more rows, or would not have seen the limit.
 };
 std::string_view to_string(AuditVerdict verdict);
 
@@ -92,6 +100,12 @@ struct AttributeAudit {
   Estimate leakage;    ///< Lower bound by the attacker chosen on the selection rows.
   std::string winner;
   AuditVerdict verdict = AuditVerdict::kNothingFound;
+  std::optional<AttackPower> power{};  ///< What this audit finds of planted leaks; absent: not measured.
+  /// What the finding allows for, nats: the greatest of the upper end of its interval, of the forecast for ten
+  /// times the rows, and of the power. Limits and choices are judged by it.
+  double upper_end = 0;
+  std::optional<LearningForecast> forecast{};  ///< What more rows would find.
+  Index learned_rows = 0;                      ///< That the strongest attacker learned from.
   std::vector<AttackerScore> attackers;
   std::vector<LearningPoint> learning;
   Rate accuracy;
@@ -116,6 +130,7 @@ struct JointAudit {
   double entropy = 0;
   bool still_rising = false;
   std::vector<Estimate> upper{};  ///< Tightest first; the last is the entropy, where there is no number.
+  double upper_end = 0;           ///< As in AttributeAudit; the powers of the attributes are added.
 };
 
 struct UndeclaredLeak {
@@ -128,6 +143,7 @@ struct UndeclaredLeak {
 struct AuditReport {
   Index rows = 0;
   Index training_rows = 0;
+  Index trained_rows = 0;  ///< Rows that trained the mechanism and that attackers learned from as well.
   Index selection_rows = 0;
   Index test_rows = 0;
   bool quick = false;
@@ -146,8 +162,12 @@ struct AuditReport {
   [[nodiscard]] double entropy() const;  ///< Of the same, nats: all there is to find.
   /// The tightest bound from above of the same; absent where there is none, not even the entropy.
   [[nodiscard]] std::optional<Estimate> upper_bound() const;
-  [[nodiscard]] bool inconclusive() const;  ///< Some attack was still getting stronger with more rows.
-  /// False when a limit was set and the upper end of an interval exceeds it, or an attack was inconclusive.
+  [[nodiscard]] bool inconclusive() const;  ///< Of some attribute, or jointly.
+  /// What this audit would have found with probability 0.9, nats; the worst of the attributes. Absent: unknown.
+  [[nodiscard]] std::optional<double> power() const;
+  /// What the findings allow for: the upper end of the interval of leakage(), power included.
+  [[nodiscard]] double upper_end() const;
+  /// False when a limit was set and some upper end (power included) exceeds it, or an attack was inconclusive.
   [[nodiscard]] bool within_limit() const;
   /// The columns, or "a and b jointly", for which within_limit() is false.
   [[nodiscard]] std::vector<std::string> over_limit() const;

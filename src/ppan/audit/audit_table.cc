@@ -25,8 +25,9 @@ class ColumnBuilder {
     column_.code.push_back(found.first->second);
   }
 
-  AuditColumn finish(std::string name, std::span<const std::string> markers, char mark) {
+  AuditColumn finish(std::string name, std::span<const std::string> markers, char mark, CellKind kind) {
     column_.name = std::move(name);
+    column_.category = kind == CellKind::kCategory;
     std::vector<bool> level_missing(column_.level.size());
     std::vector<double> level_number(column_.level.size(), kMissing);
     for (std::size_t l = 0; l < column_.level.size(); ++l) {
@@ -43,7 +44,8 @@ class ColumnBuilder {
       ++present;
       if (!std::isnan(level_number[code])) ++numbers;
     }
-    if (numbers > 0 && static_cast<double>(numbers) >= kNumericShare * static_cast<double>(present)) {
+    const bool most = static_cast<double>(numbers) >= kNumericShare * static_cast<double>(present);
+    if (numbers > 0 && (kind == CellKind::kNumber || (kind == CellKind::kGuess && most))) {
       column_.number.resize(static_cast<Index>(column_.code.size()));
       for (std::size_t i = 0; i < column_.code.size(); ++i) {
         column_.number[static_cast<Index>(i)] = level_number[column_.code[i]];
@@ -74,10 +76,10 @@ std::vector<std::string> AuditTable::names() const {
 }
 
 AuditColumn column_of_cells(std::string name, std::span<const std::string> cells,
-                            std::span<const std::string> missing_markers, char decimal_mark) {
+                            std::span<const std::string> missing_markers, char decimal_mark, CellKind kind) {
   ColumnBuilder builder;
   for (const std::string& cell : cells) builder.add(cell);
-  return builder.finish(std::move(name), missing_markers, decimal_mark);
+  return builder.finish(std::move(name), missing_markers, decimal_mark, kind);
 }
 
 AuditColumn column_of_numbers(std::string name, VectorRef<double> values) {
@@ -123,7 +125,7 @@ std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const st
 template std::vector<AuditColumn> columns_of(const Attribute<float>&, const std::string&);
 template std::vector<AuditColumn> columns_of(const Attribute<double>&, const std::string&);
 
-AuditTable table_of_csv(CsvReader& reader) {
+AuditTable table_of_csv(CsvReader& reader, const std::map<std::string, CellKind>& kinds) {
   std::vector<ColumnBuilder> builders(reader.names().size());
   CsvChunk chunk;
   while (reader.next(chunk)) {
@@ -133,10 +135,44 @@ AuditTable table_of_csv(CsvReader& reader) {
   }
   AuditTable table;
   for (std::size_t c = 0; c < builders.size(); ++c) {
-    table.columns.push_back(
-        builders[c].finish(reader.names()[c], reader.options().missing, reader.options().decimal));
+    const std::string& name = reader.names()[c];
+    const auto known = kinds.find(name);
+    table.columns.push_back(builders[c].finish(name, reader.options().missing, reader.options().decimal,
+                                               known == kinds.end() ? CellKind::kGuess : known->second));
   }
   return table;
+}
+
+void append_rows(AuditColumn& column, const AuditColumn& more) {
+  if (column.numeric() != more.numeric() || column.has_text() != more.has_text())
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("column \"{}\" holds numbers in one table and texts in the other", column.name),
+                "say what it is: --type COLUMN=number or COLUMN=category");
+  std::unordered_map<std::string, std::int32_t> position;
+  for (std::size_t l = 0; l < column.level.size(); ++l)
+    position.emplace(column.level[l], static_cast<std::int32_t>(l));
+  Symbols translated;
+  for (const std::string& level : more.level) {
+    const auto [at, added] = position.try_emplace(level, static_cast<std::int32_t>(column.level.size()));
+    if (added) column.level.push_back(level);
+    translated.push_back(at->second);
+  }
+  for (const std::int32_t code : more.code) column.code.push_back(translated[static_cast<std::size_t>(code)]);
+  if (more.numeric()) {
+    Vector<double> joined(column.number.size() + more.number.size());
+    joined << column.number, more.number;
+    column.number = std::move(joined);
+  }
+  column.missing.insert(column.missing.end(), more.missing.begin(), more.missing.end());
+}
+
+void append_rows(AuditTable& table, const AuditTable& more) {
+  for (AuditColumn& column : table.columns) {
+    const AuditColumn* other = more.find(column.name);
+    if (other == nullptr)
+      throw Error(ErrorCode::kInternal, fmt::format("column \"{}\" is not in both tables", column.name));
+    append_rows(column, *other);
+  }
 }
 
 }  // namespace ppan

@@ -5,6 +5,7 @@
 // digit can carry the secret as well as the value can.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ struct AuditColumn {
   Symbols code;                    ///< Text of each row, as a position in `level`; empty with it.
   Vector<double> number;      ///< Value of each row, NaN where there is none; empty: not a numeric column.
   std::vector<bool> missing;  ///< Per row.
+  bool category = false;      ///< Known to be names, even where they look like numbers.
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(missing.size()); }
   [[nodiscard]] bool numeric() const { return number.size() > 0; }
@@ -35,9 +37,16 @@ struct AuditTable {
   [[nodiscard]] std::vector<std::string> names() const;
 };
 
-/// Text cells. The column is numeric when at least 95 % of the cells that are not missing read as numbers.
+/// What the cells of a column are.
+enum class CellKind {
+  kGuess,     ///< Numbers when at least 95 % of the cells that are not missing read as numbers.
+  kNumber,    ///< Numbers wherever a cell reads as one.
+  kCategory,  ///< Names, even if they look like numbers.
+};
+
 AuditColumn column_of_cells(std::string name, std::span<const std::string> cells,
-                            std::span<const std::string> missing_markers, char decimal_mark = '.');
+                            std::span<const std::string> missing_markers, char decimal_mark = '.',
+                            CellKind kind = CellKind::kGuess);
 /// Numbers that never were text (NaN: missing).
 AuditColumn column_of_numbers(std::string name, VectorRef<double> values);
 /// Codes of a finite alphabet.
@@ -47,7 +56,11 @@ AuditColumn column_of_codes(std::string name, Symbols codes, std::int32_t levels
 template <typename Scalar>
 std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const std::string& name);
 
-/// Everything that is left in the reader.
-AuditTable table_of_csv(CsvReader& reader);
+/// Everything that is left in the reader; `kinds` of columns that are known by name.
+AuditTable table_of_csv(CsvReader& reader, const std::map<std::string, CellKind>& kinds = {});
+
+/// `more` below `table`: the same columns, text by text.
+void append_rows(AuditColumn& column, const AuditColumn& more);
+void append_rows(AuditTable& table, const AuditTable& more);
 
 }  // namespace ppan

@@ -23,6 +23,11 @@ void check(int status) {
   if (status != 0) throw Error(ErrorCode::kInternal, fmt::format("XGBoost failed: {}", XGBGetLastError()));
 }
 
+// XGBoost takes a seed of at most 31 bits, as text.
+std::string seed_text(std::uint64_t seed) {
+  return std::to_string(seed >> 40U ^ (seed & 0x7FFFFFU));
+}
+
 // Owner of a data matrix of XGBoost.
 class TreeData {
  public:
@@ -164,7 +169,7 @@ void TreeAttacker::fit(const AttackRows& train, const AttackRows& selection, Ran
     model.set("gamma", shape.least_gain);
     model.set("subsample", shape.rows);
     model.set("eta", rounds >= 100 ? "0.1" : "0.3");
-    model.set("seed", std::to_string(random.next() >> 40U));
+    model.set("seed", seed_text(random.next()));
     const TreeModel::Best best = model.train(a, b, rounds);
     if (best.loss < least) {
       least = best.loss;
@@ -213,7 +218,7 @@ TreeRegression regress_with_trees(const Matrix<float>& train, const Vector<float
   model.set("eta", "0.1");
   model.set("max_depth", "6");
   model.set("subsample", "0.8");
-  model.set("seed", std::to_string(seed));
+  model.set("seed", seed_text(seed));
   const int rounds = model.train(a, b, std::clamp(trees, kLeastRounds, kMostRounds)).rounds;
   TreeRegression result;
   result.selection = Eigen::Map<const Vector<float>>(model.predict(b, rounds), selection.rows());

@@ -195,6 +195,7 @@ void Encoder::encode(const Table& table, std::span<const std::int32_t> columns, 
     out.which[i] = index;
     to.code.resize(rows);
     to.value.resize(column.numeric() ? rows : 0);
+    to.exact.resize(to.value.size());
     std::vector<std::int32_t> translated;
     for (const std::string& level : from.level) translated.push_back(code_of(index, level));
     for (std::size_t r = 0; r < rows; ++r) {
@@ -203,6 +204,7 @@ void Encoder::encode(const Table& table, std::span<const std::int32_t> columns, 
         const bool missing = std::isnan(from.number[r]);
         to.code[r] = missing && column.may_be_missing ? 1 : 0;
         to.value[r] = missing ? 0 : column.encode(from.number[r]);
+        to.exact[r] = missing ? 0 : column.encode_exactly(from.number[r]);
         if (missing && !column.may_be_missing)
           judge.fault(row, 0, [] { return std::string(kUnexpectedMissing); });
         continue;
@@ -241,7 +243,7 @@ Error first_fault(const EncodedRows& rows, const Encoding& encoding, std::string
   return {ErrorCode::kBadInput,
           fmt::format("{} {}, column \"{}\": {}", source_name, where,
                       encoding.columns[static_cast<std::size_t>(first->column)].name, first->what),
-          "mend the row, or choose release.unknown = \"reject\" or \"nearest\""};
+          "fix the row, or choose release.unknown = \"reject\" or \"nearest\""};
 }
 
 RowWriter::RowWriter(const Encoder& encoder, std::vector<ReleasedColumn> columns, char delimiter)
@@ -290,9 +292,7 @@ void RowWriter::append_rows(const EncodedRows& rows, const CsvChunk& chunk, std:
       } else if (from.code[r] == 1) {
         out += missing_[i];
       } else {
-        const ColumnEncoding& column =
-            encoder_->encoding().columns[static_cast<std::size_t>(columns_[i].column)];
-        append_number(column.decode(from.value[r]), column.format, out);
+        encoder_->append_cell(columns_[i].column, from.value[r], 0, out);
         out += end;
       }
     }

@@ -22,6 +22,9 @@ namespace ppan {
 struct EncodedColumn {
   std::vector<double> value{};
   Symbols code{};
+  /// Numbers of a table in memory: v before it was rounded to the grid, so that rounding can be counted as
+  /// distortion. Empty: `value` is all that is known.
+  std::vector<double> exact{};
 };
 
 /// Why a cell could not be encoded.
@@ -72,7 +75,8 @@ class Encoder {
 
   /// Code of a level; the grouped level for an unknown one, if there is a grouped level; otherwise -1.
   [[nodiscard]] std::int32_t code_of(std::int32_t column, std::string_view level) const;
-  /// Appends the cell as text, without quotes.
+  /// Appends the cell as text, without quotes: the one way in which cells of a release become text, for files
+  /// and for attackers.
   void append_cell(std::int32_t column, double value, std::int32_t code, std::string& out) const;
 
  private:

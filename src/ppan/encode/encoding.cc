@@ -19,6 +19,10 @@ constexpr std::size_t kMostKnots = 321;
 constexpr std::int64_t kMostLevels = 4096;
 constexpr double kHeavySkewness = 2;
 constexpr double kHeavyDistance = 8;
+constexpr std::size_t kTailKnots = 65;     // of them, kept for the tails
+constexpr std::size_t kGridSample = 20'000;  // rows that a grid is tried on
+constexpr double kFinestShare = 1e-7;        // of the range: finer digits mean nothing
+constexpr double kLeastGrid = 1e-12;
 
 // Phi^-1 by Acklam's rational approximation (relative error 1.2e-9; P. J. Acklam, 2003). Scores need only be
 // increasing and near the normal ones, because the knots themselves are stored.
@@ -84,53 +88,135 @@ bool heavy_tailed(const Moments& m, double least, double most) {
   return std::abs(m.skewness) > kHeavySkewness || farthest > kHeavyDistance;
 }
 
-// Which of the sorted, different values carry a knot: all, or quantiles with the tails resolved
-// geometrically.
-std::vector<std::size_t> knot_places(std::size_t count) {
-  std::set<std::size_t> places;
-  if (count <= kMostKnots) {
-    for (std::size_t i = 0; i < count; ++i) places.insert(i);
-  } else {
-    constexpr std::size_t kEven = 257;
-    for (std::size_t i = 0; i < kEven; ++i) places.insert(i * (count - 1) / (kEven - 1));
-    for (std::size_t step = 1; step < count / kEven; step *= 2) {
-      places.insert(step);
-      places.insert(count - 1 - step);
-    }
-  }
-  return {places.begin(), places.end()};
-}
+// Neighbouring values of sorted rows, so many that none stands for fewer than `min_rows` of them.
+struct RankBin {
+  double value;  // mean
+  double score;  // normal score of the middle rank
+};
 
-void fit_ranks(std::vector<double> sorted, ColumnEncoding& out) {
-  std::sort(sorted.begin(), sorted.end());
+std::vector<RankBin> rank_bins(const std::vector<double>& sorted, std::size_t min_rows) {
+  // At most kMostKnots bins; the tails are resolved as finely as `min_rows` allows.
+  const std::size_t most_rows = std::max(min_rows, sorted.size() / (kMostKnots - kTailKnots) + 1);
   const auto count = static_cast<double>(sorted.size());
-  std::vector<double> value;
-  std::vector<double> score;
-  for (std::size_t i = 0; i < sorted.size();) {
-    std::size_t end = i;
-    while (end < sorted.size() && sorted[end] == sorted[i]) ++end;
-    value.push_back(sorted[i]);
-    score.push_back(normal_quantile((static_cast<double>(i) + 0.5 * static_cast<double>(end - i)) / count));
-    i = end;
+  std::vector<RankBin> bins;
+  for (std::size_t begin = 0; begin < sorted.size();) {
+    const std::size_t from_end = std::min(begin, sorted.size() - begin);
+    const std::size_t wanted = std::clamp(from_end, min_rows, most_rows);
+    std::size_t end = begin;
+    while (end < sorted.size() && (end - begin < wanted || sorted[end] == sorted[end - 1])) ++end;
+    if (sorted.size() - end < min_rows) end = sorted.size();
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += sorted[i] / static_cast<double>(end - begin);
+    bins.push_back({sum, normal_quantile((static_cast<double>(begin) + 0.5 * static_cast<double>(end - begin)) /
+                                         count)});
+    begin = end;
   }
-  // Quantiles are taken over the rows, so that knots lie where the data do.
-  std::vector<std::size_t> places;
-  if (value.size() <= kMostKnots) {
-    places = knot_places(value.size());
-  } else {
-    for (const std::size_t row : knot_places(sorted.size())) {
-      const auto at =
-          static_cast<std::size_t>(std::lower_bound(value.begin(), value.end(), sorted[row]) - value.begin());
-      if (places.empty() || places.back() != at) places.push_back(at);
-    }
+  return bins;
+}
+
+void fit_ranks(const std::vector<double>& sorted, std::size_t min_rows, ColumnEncoding& out) {
+  out.knot.clear();
+  out.score.clear();
+  for (const RankBin& bin : rank_bins(sorted, min_rows)) {
+    const double value = out.grid > 0 ? out.round(bin.value) : bin.value;
+    if (!out.knot.empty() && value <= out.knot.back()) continue;
+    out.knot.push_back(value);
+    out.score.push_back(bin.score);
   }
-  for (const std::size_t at : places) {
-    out.knot.push_back(value[at]);
-    out.score.push_back(score[at]);
+  if (out.knot.size() < 2) {  // nothing to interpolate between
+    out.knot.clear();
+    out.score.clear();
   }
 }
 
-void fit_number(const TableColumn& column, NumericEncoding how, ColumnEncoding& out) {
+// Mean and scale of g, with knots if the column is to have them; false if it is to have none.
+void fit_scale(const std::vector<double>& sorted, bool ranks, std::size_t min_rows, ColumnEncoding& out) {
+  out.knot.clear();
+  out.score.clear();
+  Moments m = moments_of(sorted, [](double x) { return x; });
+  if ((ranks && out.least < out.most) || !std::isfinite(m.deviation)) {
+    fit_ranks(sorted, min_rows, out);
+    if (!out.knot.empty())
+      m = moments_of(sorted, [&](double x) { return interpolate(out.knot, out.score, x); });
+  }
+  out.mean = m.mean;
+  out.scale = m.deviation > 0 ? m.deviation : 1;
+}
+
+// Mean squared error of v when the values are rounded to multiples of `step`.
+double rounding_cost(const std::vector<double>& sorted, const ColumnEncoding& column, double step) {
+  const std::size_t stride = std::max<std::size_t>(1, sorted.size() / kGridSample);
+  double sum = 0;
+  double count = 0;
+  for (std::size_t i = 0; i < sorted.size(); i += stride) {
+    const double rounded = std::clamp(std::nearbyint(sorted[i] / step) * step, column.least, column.most);
+    const double error = column.encode_exactly(rounded) - column.encode_exactly(sorted[i]);
+    sum += error * error;
+    count += 1;
+  }
+  return sum / count;
+}
+
+// The coarsest of 1, 2, 5 x 10^k that costs little enough, no finer than the values are written.
+double automatic_grid(const std::vector<double>& sorted, const ColumnEncoding& column, double native,
+                      double most_cost) {
+  const double width = column.most - column.least;
+  if (!(width > 0)) return native > 0 ? native : kLeastGrid;
+  const double finest = std::max({native, width * kFinestShare, kLeastGrid});
+  for (int power = static_cast<int>(std::ceil(std::log10(width))) + 1;; --power) {
+    for (const int digit : {5, 2, 1}) {
+      const double step = power >= 0 ? digit * std::pow(10.0, power) : digit / std::pow(10.0, -power);
+      if (step <= finest * (1 + 1e-9)) return native > 0 && step < native ? native : step;
+      if (rounding_cost(sorted, column, step) <= most_cost) return step;
+    }
+  }
+}
+
+// Digits behind the decimal mark that multiples of the step need; more than kMostDecimals: not a decimal step.
+int decimals_of(double step) {
+  for (int d = 0; d <= kMostDecimals; ++d) {
+    const double scaled = step * std::pow(10.0, d);
+    if (std::abs(scaled - std::nearbyint(scaled)) <= 1e-9 * scaled) return d;
+  }
+  return kMostDecimals + 1;
+}
+
+double declared_grid(const ColumnSpec& spec) {
+  const double step = *spec.grid;
+  ProblemList problems;
+  problems.require(decimals_of(step) <= kMostDecimals, fmt::format("columns.{}.grid", spec.name),
+                   fmt::format("{} is not a decimal number of at most {} decimals", step, kMostDecimals));
+  problems.require(spec.type != ColumnType::kInteger || step == std::floor(step),
+                   fmt::format("columns.{}.grid", spec.name),
+                   fmt::format("{} is not a whole number, but the column is of type integer", step));
+  require_none(problems.take(), "this grid cannot be used:");
+  return step;
+}
+
+// Where at least `min_rows` rows lie at or beyond each end, or what the column declares.
+void fit_range(const std::vector<double>& sorted, const ColumnSpec& spec, std::size_t min_rows,
+               ColumnEncoding& out) {
+  if (spec.range.size() == 2) {
+    out.least = spec.range[0];
+    out.most = spec.range[1];
+    return;
+  }
+  const std::size_t behind = std::clamp<std::size_t>(sorted.size() / 2, 1, min_rows);
+  out.least = sorted[behind - 1];
+  out.most = sorted[sorted.size() - behind];
+}
+
+// The ends of the range moved inwards onto the grid.
+void round_range(ColumnEncoding& out) {
+  const double low = std::ceil(out.least / out.grid - 1e-9) * out.grid;
+  const double high = std::floor(out.most / out.grid + 1e-9) * out.grid;
+  const double middle = std::nearbyint((0.5 * out.least + 0.5 * out.most) / out.grid) * out.grid;
+  out.least = out.format.snap(low <= high ? low : middle);
+  out.most = out.format.snap(low <= high ? high : middle);
+}
+
+void fit_number(const TableColumn& column, const ColumnSpec& spec, const EncodingOptions& options,
+                ColumnEncoding& out) {
   std::vector<double> present;
   present.reserve(column.number.size());
   for (const double x : column.number) {
@@ -140,90 +226,95 @@ void fit_number(const TableColumn& column, NumericEncoding how, ColumnEncoding& 
     throw Error(ErrorCode::kBadInput, fmt::format("column '{}' has no value in any row", column.name),
                 "leave it out of [roles]");
   }
+  std::sort(present.begin(), present.end());
   out.may_be_missing = present.size() < column.number.size();
   out.format = column.format;
-  const auto [least, most] = std::minmax_element(present.begin(), present.end());
-  out.least = *least;
-  out.most = *most;
-  Moments m = moments_of(present, [](double x) { return x; });
-  const bool ranks = how == NumericEncoding::kRank ||
-                     (how == NumericEncoding::kAuto && heavy_tailed(m, out.least, out.most));
-  if ((ranks && out.least < out.most) || !std::isfinite(m.deviation)) {
-    fit_ranks(present, out);
-    m = moments_of(present, [&](double x) { return interpolate(out.knot, out.score, x); });
-  }
-  out.mean = m.mean;
-  out.scale = m.deviation > 0 ? m.deviation : 1;
+  const auto min_rows = static_cast<std::size_t>(options.min_rows);
+  const bool ranks = spec.encoding == NumericEncoding::kRank ||
+                     (spec.encoding == NumericEncoding::kAuto &&
+                      heavy_tailed(moments_of(present, [](double x) { return x; }), present.front(), present.back()));
+  fit_range(present, spec, min_rows, out);
+  for (double& x : present) x = std::clamp(x, out.least, out.most);
+  fit_scale(present, ranks, min_rows, out);
+  const double native = spec.type == ColumnType::kInteger ? 1
+                        : out.format.decimals             ? std::pow(10.0, -*out.format.decimals)
+                                                          : 0;
+  out.grid = spec.grid ? declared_grid(spec) : automatic_grid(present, out, native, options.grid_cost);
+  // The values are multiples of the grid, so this is how many decimals they need; a column that always shows
+  // more of them (12.50) keeps doing so.
+  const int needed = decimals_of(out.grid);
+  out.format.fixed = out.format.fixed && out.format.decimals.value_or(0) >= needed;
+  out.format.decimals = out.format.fixed ? std::max(needed, *out.format.decimals) : needed;
+  round_range(out);
+  for (double& x : present) x = out.round(x);
+  fit_scale(present, ranks, min_rows, out);
 }
 
-void fit_category(const TableColumn& column, std::int64_t max_levels, const EncodingOptions& options,
-                  ColumnEncoding& out) {
-  const auto rows = static_cast<std::int64_t>(column.code.size());
-  std::vector<std::int64_t> count(column.level.size(), 0);
-  for (const std::int32_t code : column.code) {
-    if (code != kMissingCode) ++count[static_cast<std::size_t>(code)];
-  }
+// Which levels are kept, most frequent first, and which are grouped.
+struct LevelGroups {
+  std::vector<std::size_t> kept;
+  std::vector<std::size_t> rest;
+};
+
+LevelGroups group_levels(const TableColumn& column, const std::vector<std::int64_t>& count, std::int64_t room,
+                         const EncodingOptions& options) {
   std::vector<std::size_t> order(count.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return count[a] != count[b] ? count[a] > count[b] : column.level[a] < column.level[b];
   });
-  const bool missing = column.missing > 0;
-  const std::int64_t room = max_levels - (missing ? 1 : 0);
-  const std::int64_t threshold = std::min(options.min_level_rows, std::max<std::int64_t>(1, rows / 200));
-  std::int64_t rare_rows = 0;
-  for (const std::int64_t c : count) rare_rows += c < threshold ? c : 0;
-  const bool group_rare = rare_rows * 2 <= rows;
-
-  std::vector<std::size_t> kept;
-  std::vector<std::size_t> rest;
-  bool named_other = false;
+  LevelGroups groups;
+  std::int64_t grouped_rows = 0;
+  const auto group_last = [&] {
+    grouped_rows += count[groups.kept.back()];
+    groups.rest.push_back(groups.kept.back());
+    groups.kept.pop_back();
+  };
   for (const std::size_t level : order) {
-    if (column.level[level] == options.other) {
-      named_other = true;  // joins the grouped level, if there comes to be one
-    }
-    const bool rare = group_rare && count[level] < threshold;
-    (rare ? rest : kept).push_back(level);
+    groups.kept.push_back(level);
+    if (count[level] < options.min_rows) group_last();
   }
   const auto too_many = [&] {
-    const bool grouped = rest.size() > 1;
-    return static_cast<std::int64_t>(kept.size()) + (grouped ? 1 : static_cast<std::int64_t>(rest.size())) >
-           room;
+    return static_cast<std::int64_t>(groups.kept.size()) + (groups.rest.empty() ? 0 : 1) > room;
   };
-  while (too_many() && kept.size() > 1) {
-    rest.push_back(kept.back());
-    kept.pop_back();
+  while (too_many() && groups.kept.size() > 1) group_last();
+  // A group of too few people would point at them.
+  while (!groups.rest.empty() && grouped_rows < options.min_rows && !groups.kept.empty()) group_last();
+  // A level that bears the name of the group cannot stand beside it.
+  const auto named = std::find_if(groups.kept.begin(), groups.kept.end(),
+                                  [&](std::size_t l) { return column.level[l] == options.other; });
+  if (!groups.rest.empty() && named != groups.kept.end()) {
+    groups.rest.push_back(*named);
+    groups.kept.erase(named);
   }
-  if (rest.size() == 1) {  // grouping a single level would only hide its name
-    kept.push_back(rest.back());
-    rest.clear();
+  return groups;
+}
+
+void fit_category(const TableColumn& column, std::int64_t max_levels, const EncodingOptions& options,
+                  ColumnEncoding& out) {
+  const auto rows = static_cast<double>(column.code.size());
+  std::vector<std::int64_t> count(column.level.size(), 0);
+  for (const std::int32_t code : column.code) {
+    if (code != kMissingCode) ++count[static_cast<std::size_t>(code)];
   }
-  if (!rest.empty() && named_other) {
-    const auto at = std::find_if(kept.begin(), kept.end(),
-                                 [&](std::size_t l) { return column.level[l] == options.other; });
-    if (at != kept.end()) {
-      rest.push_back(*at);
-      kept.erase(at);
-    }
-  }
-  std::vector<std::int64_t> level_rows;
-  for (const std::size_t level : kept) {
-    out.levels.push_back(column.level[level]);
-    level_rows.push_back(count[level]);
-  }
-  if (!rest.empty()) {
+  const bool missing = column.missing > 0;
+  const LevelGroups groups = group_levels(column, count, max_levels - (missing ? 1 : 0), options);
+  // Counts are not stored: three decimals are all that anybody needs of them.
+  const auto add = [&](const std::string& level, std::int64_t level_rows) {
+    out.levels.push_back(level);
+    out.share.push_back(std::nearbyint(1000 * static_cast<double>(level_rows) / rows) / 1000);
+  };
+  for (const std::size_t level : groups.kept) add(column.level[level], count[level]);
+  if (!groups.rest.empty()) {
+    std::int64_t grouped_rows = 0;
+    for (const std::size_t level : groups.rest) grouped_rows += count[level];
     out.other_level = static_cast<std::int32_t>(out.levels.size());
-    out.levels.push_back(options.other);
-    level_rows.push_back(0);
-    for (const std::size_t level : rest) level_rows.back() += count[level];
+    add(options.other, grouped_rows);
   }
   if (missing) {
     out.missing_level = static_cast<std::int32_t>(out.levels.size());
-    out.levels.push_back(column.missing_text);
-    level_rows.push_back(column.missing);
+    add(column.missing_text, column.missing);
   }
-  for (const std::int64_t n : level_rows)
-    out.share.push_back(static_cast<double>(n) / static_cast<double>(rows));
 }
 
 // 12 significant digits: hides the rounding of the arithmetic where a column has no grid of its own.
@@ -246,13 +337,15 @@ Problems EncodingOptions::check() const {
   ProblemList problems;
   problems.require_between("max_levels", static_cast<double>(max_levels), 2,
                            static_cast<double>(kMostLevels));
-  problems.require_at_least("min_level_rows", static_cast<double>(min_level_rows), 1);
+  problems.require_at_least("min_rows", static_cast<double>(min_rows), 1);
+  problems.require_between("grid_cost", grid_cost, 0, 0.1);
   return problems.take();
 }
 
 EncodingOptions encoding_options(const JobFile& job) {
   return {.max_levels = job.encode.max_levels,
-          .min_level_rows = job.encode.min_level_rows,
+          .min_rows = job.encode.min_rows,
+          .grid_cost = job.encode.grid_cost,
           .other = job.encode.other,
           .missing = job.csv.missing};
 }
@@ -262,18 +355,27 @@ std::int32_t ColumnEncoding::width() const {
   return static_cast<std::int32_t>(levels.size());
 }
 
-double ColumnEncoding::encode(double x) const {
+double ColumnEncoding::round(double x) const {
   x = std::clamp(x, least, most);
+  if (grid > 0) return format.snap(std::nearbyint(x / grid) * grid);
+  if (type == ColumnType::kInteger) return std::nearbyint(x);
+  return format.decimals ? format.snap(x) : tidy(x);
+}
+
+double ColumnEncoding::encode(double x) const {
+  x = grid > 0 ? round(x) : std::clamp(x, least, most);
   return ((knot.empty() ? x : interpolate(knot, score, x)) - mean) / scale;
+}
+
+double ColumnEncoding::encode_exactly(double x) const {
+  const double v = ((knot.empty() ? x : interpolate(knot, score, x)) - mean) / scale;
+  return std::isfinite(v) ? v : encode(x);
 }
 
 double ColumnEncoding::decode(double v) const {
   if (!std::isfinite(v)) v = 0;
-  double x = mean + scale * v;
-  if (!knot.empty()) x = interpolate(score, knot, x);
-  x = std::clamp(x, least, most);
-  if (type == ColumnType::kInteger) return std::nearbyint(x);
-  return format.decimals ? format.snap(x) : tidy(x);
+  const double x = mean + scale * v;
+  return round(knot.empty() ? x : interpolate(score, knot, x));
 }
 
 Problems ColumnEncoding::check() const {
@@ -286,6 +388,8 @@ Problems ColumnEncoding::check() const {
     problems.require_positive("scale", scale);
     problems.require(std::isfinite(least) && std::isfinite(most) && least <= most, "least",
                      "the range is empty");
+    problems.require(std::isfinite(grid) && grid >= 0 && (grid == 0 || format.decimals), "grid",
+                     "is not a decimal step");
     problems.require(knot.size() == score.size() && knot.size() != 1, "knot", "has not as many scores");
     problems.require(increasing(knot) && increasing(score), "knot",
                      "knots and scores must be finite and increase");
@@ -348,7 +452,7 @@ Encoding fit_encoding(const Table& table, std::span<const ColumnSpec> specs, con
     out.missing.insert(out.missing.end(), spec.missing.begin(), spec.missing.end());
     out.missing_text = column.missing_text;
     if (is_numeric(spec.type)) {
-      fit_number(column, spec.encoding, out);
+      fit_number(column, spec, options, out);
     } else {
       fit_category(column, spec.max_levels.value_or(options.max_levels), options, out);
     }

@@ -4,18 +4,25 @@
 // stored in the model; without a mechanism in between, decoding what was encoded gives the table back, except
 // that grouped levels stay grouped.
 //
-// Numbers.  v = (g(x) - mean) / scale, with g the identity, or for heavy tails the normal score of the rank:
+// Numbers.  v = (g(r(x)) - mean) / scale, with r the rounding to the column's grid and g the identity, or for
+// heavy tails the normal score of the rank:
 //     g(x) = Phi^-1((values below x + half the values equal to x) / values),
-// at up to 321 knots taken from the data (every different value if there are no more than that), linear in
-// between. Ranks are used when the column says so, or by default when |skewness| > 2 or a value lies more
-// than 8 standard deviations from the mean. Back: the inverse, clamped to the range seen, on the grid of
-// decimals seen (whole numbers for integers; 12 significant digits where there is no grid). A column with
-// missing values has a second output, 1 where the value is missing; v is then 0.
+// at up to 321 knots, linear in between. Ranks are used when the column says so, or by default when
+// |skewness| > 2 or a value lies more than 8 standard deviations from the mean. Back: the inverse, clamped to
+// the range, on the grid. A column with missing values has a second output, 1 where the value is missing; v
+// is then 0.
 //
-// Categories.  Codes 0..levels-1, most frequent first. Levels that too few rows have (fewer than
-// `min_level_rows` and fewer than 0.5 % of the rows), and those beyond `max_levels`, form one grouped level,
-// unless that would be a single level or rarity alone would group more than half of the rows. Missing is a
-// level of its own. The grouped and the missing level count towards `max_levels` and come last.
+// Grid.  The digits of a number can say more than the number means (who rounds, who does not), so nothing
+// finer than the grid enters or leaves a mechanism. A column declares it, or it is the coarsest step of
+// 1, 2, 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1).
+//
+// No single person.  Range and knots are values that at least `min_rows` rows stand behind: the range ends
+// where so many rows lie at or beyond it, a knot is the mean of at least so many neighbouring values.
+//
+// Categories.  Codes 0..levels-1, most frequent first. Levels that fewer than `min_rows` rows have, and those
+// beyond `max_levels`, form one grouped level; if that has too few rows itself, the next rarest levels join
+// it. Missing is a level of its own. The grouped and the missing level count towards `max_levels` and come
+// last.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -33,7 +40,8 @@ namespace ppan {
 
 struct EncodingOptions {
   std::int64_t max_levels = 64;        ///< Of a category, grouped and missing level included. 2 to 4096.
-  std::int64_t min_level_rows = 5;     ///< At least 1.
+  std::int64_t min_rows = 5;   ///< Rows behind every level, end of a range and knot. At least 1.
+  double grid_cost = 0.0005;   ///< What an automatic grid may cost, as a share of the variance. 0 to 0.1.
   std::string other = "other";         ///< Text of the grouped level. A level of this name joins it.
   std::vector<std::string> missing{};  ///< Markers of "no value" for every column.
   [[nodiscard]] Problems check() const;
@@ -53,13 +61,14 @@ struct ColumnEncoding {
   std::vector<double> score{};  ///< ... their increasing scores. Both empty: g is the identity.
   double mean = 0;              ///< Of g over the training rows.
   double scale = 1;             ///< Standard deviation of g over the training rows; 1 if that is 0.
-  double least = 0;             ///< Range of the training rows.
+  double least = 0;             ///< Range of what is released, on the grid.
   double most = 0;
+  double grid = 0;              ///< Released values are its multiples. 0: none (older models).
   NumberFormat format{};
 
   // Categories.
   std::vector<std::string> levels{};          ///< Text of each level.
-  std::vector<double> share{};                ///< Share of the training rows with each level.
+  std::vector<double> share{};                ///< Share of the training rows with each level, to 3 decimals.
   std::optional<std::int32_t> other_level{};  ///< The grouped level.
   std::optional<std::int32_t> missing_level{};
 
@@ -67,8 +76,12 @@ struct ColumnEncoding {
   /// Columns of an encoded matrix: 1 or 2 for numbers, one for each level of a category.
   [[nodiscard]] std::int32_t width() const;
 
-  /// v of x; x outside the range is clamped to it.
+  /// x on the grid, within the range.
+  [[nodiscard]] double round(double x) const;
+  /// v of round(x).
   [[nodiscard]] double encode(double x) const;
+  /// v of x itself, without grid and range: what rounding costs is the difference to encode().
+  [[nodiscard]] double encode_exactly(double x) const;
   /// x of v, clamped and on the grid. A v that is not finite gives the mean.
   [[nodiscard]] double decode(double v) const;
 

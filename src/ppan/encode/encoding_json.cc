@@ -26,6 +26,7 @@ json to_json(const Encoding& encoding) {
       column["scale"] = c.scale;
       column["least"] = c.least;
       column["most"] = c.most;
+      if (c.grid > 0) column["grid"] = c.grid;
       column["format"] = to_json(c.format);
     } else {
       column["levels"] = c.levels;
@@ -59,6 +60,7 @@ Encoding encoding_from_json(const json& in) {
         c.scale = column.at("scale").get<double>();
         c.least = column.at("least").get<double>();
         c.most = column.at("most").get<double>();
+        if (column.contains("grid")) c.grid = column.at("grid").get<double>();
         c.format = number_format_from_json(column.at("format"));
       } else {
         c.levels = column.at("levels").get<std::vector<std::string>>();

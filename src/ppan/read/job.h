@@ -33,7 +33,8 @@ std::string_view to_string(BudgetChoice form);
 
 struct EncodeSettings {
   std::int64_t max_levels = 64;
-  std::int64_t min_level_rows = 5;
+  std::int64_t min_rows = 5;
+  double grid_cost = 0.0005;
   std::string other = "other";
 };
 struct MechanismSettings {

@@ -50,6 +50,8 @@ json to_json(const Schema& schema) {
                 {"weight", c.weight},
                 {"missing", c.missing}};
     if (c.max_levels) column["max_levels"] = *c.max_levels;
+    if (c.grid) column["grid"] = *c.grid;
+    if (!c.range.empty()) column["range"] = c.range;
     columns.push_back(std::move(column));
   }
   json out{{"columns", std::move(columns)},
@@ -80,6 +82,8 @@ Schema schema_from_json(const json& in) {
       c.weight = column.at("weight").get<double>();
       c.missing = column.at("missing").get<std::vector<std::string>>();
       if (column.contains("max_levels")) c.max_levels = column.at("max_levels").get<std::int64_t>();
+      if (column.contains("grid")) c.grid = column.at("grid").get<double>();
+      if (column.contains("range")) c.range = column.at("range").get<std::vector<double>>();
       s.columns.push_back(std::move(c));
     }
     const auto names = [&](const char* role) { return in.at(role).get<std::vector<std::string>>(); };

@@ -381,9 +381,13 @@ std::vector<Setting> make_settings() {
 
       whole<J>("encode.max_levels", "levels kept of a category; rarer ones are grouped",
                at(&J::encode, &EncodeSettings::max_levels), 2, 4096),
-      whole<J>("encode.min_level_rows",
-               "levels that fewer rows have are grouped, if there are at least two of them",
-               at(&J::encode, &EncodeSettings::min_level_rows), 1, 1000000),
+      whole<J>("encode.min_rows",
+               "rows that must stand behind every level, every end of a range and every other value of the table "
+               "that a model holds; rarer levels are grouped",
+               at(&J::encode, &EncodeSettings::min_rows), 1, 1000000),
+      real<J>("encode.grid_cost",
+              "what rounding a number to its automatic grid may cost, as a share of the column's variance",
+              at(&J::encode, &EncodeSettings::grid_cost), 0, 0.1),
       text<J>("encode.other", "what a released cell of the grouped level says",
               at(&J::encode, &EncodeSettings::other)),
 
@@ -465,6 +469,23 @@ std::vector<Setting> make_settings() {
   };
 }
 
+ColumnSetting range_setting() {
+  return {"range",
+          "list of two numbers",
+          "",
+          "least and greatest number that is released; empty: where at least encode.min_rows rows lie beyond",
+          [](ColumnSpec& column, const SettingValue& value) -> std::string {
+            const auto* list = std::get_if<std::vector<double>>(&value);
+            if (list == nullptr && !is_empty_list(value)) return not_a(value, "list of two numbers");
+            const std::vector<double> ends = list != nullptr ? *list : std::vector<double>{};
+            if (!ends.empty() && (ends.size() != 2 || !(ends[0] < ends[1]) || !std::isfinite(ends[1] - ends[0])))
+              return fmt::format("{} is not allowed; give the least and the greatest number", show_value(value));
+            column.range = ends;
+            return {};
+          },
+          [](const ColumnSpec& column) { return fmt::format("[{}]", fmt::join(column.range, ", ")); }};
+}
+
 std::vector<ColumnSetting> make_column_settings() {
   using C = ColumnSpec;
   return {
@@ -491,6 +512,11 @@ std::vector<ColumnSetting> make_column_settings() {
                at(&C::missing)),
       whole_or<C>("max_levels", "as encode.max_levels, for this column", at(&C::max_levels), 2, 4096,
                   "default"),
+      real_or<C>("grid",
+                 "released numbers are multiples of this; auto: the coarsest of 1, 2, 5 x 10^k that costs at most "
+                 "encode.grid_cost",
+                 at(&C::grid), 1e-12, 1e15, "auto"),
+      range_setting(),
   };
 }
 

@@ -98,6 +98,14 @@ std::optional<Estimate> between(const std::optional<Estimate>& a, const std::opt
   return out;
 }
 
+// How far the finding can be trusted.
+std::string upper_end_text(double upper_end, const std::optional<double>& power, InformationUnit unit) {
+  std::string out = fmt::format("allows for up to {:.4f} {}", from_nats(upper_end, unit), to_string(unit));
+  if (power)
+    out += fmt::format("; this audit finds {:.4f} and more with probability 0.9", from_nats(*power, unit));
+  return out;
+}
+
 std::vector<ColumnChange> between(const std::vector<ColumnChange>& a, const std::vector<ColumnChange>& b,
                                   double weight) {
   if (a.size() != b.size()) return {};
@@ -126,6 +134,9 @@ json to_json(const ModelOrigin& origin) {
   put(out, "distortion", origin.distortion);
   put(out, "changed", origin.changed);
   if (origin.leakage) out["leakage"] = json_of(*origin.leakage);
+  put(out, "upper_end", origin.upper_end);
+  put(out, "power", origin.power);
+  if (origin.inconclusive) out["inconclusive"] = true;
   out["columns"] = json::array();
   for (const ColumnChange& change : origin.columns) out["columns"].push_back(json_of(change));
   for (const auto& [key, value] : origin.settings) out["settings"][key] = value;
@@ -148,6 +159,9 @@ ModelOrigin origin_from_json(const json& from) {
   take(from, "distortion", out.distortion);
   take(from, "changed", out.changed);
   if (from.contains("leakage")) out.leakage = estimate_of(from.at("leakage"));
+  take(from, "upper_end", out.upper_end);
+  take(from, "power", out.power);
+  out.inconclusive = from.value("inconclusive", false);
   for (const json& change : from.at("columns")) out.columns.push_back(change_of(change));
   for (const auto& [key, value] : from.at("settings").items())
     out.settings.emplace_back(key, value.get<std::string>());
@@ -162,6 +176,9 @@ json to_json(const ModelAudit& audit) {
     put(one, "accuracy", finding.accuracy);
     put(one, "prior_accuracy", finding.prior_accuracy);
     if (finding.upper) one["upper"] = json_of(*finding.upper);
+    put(one, "upper_end", finding.upper_end);
+    put(one, "power", finding.power);
+    if (finding.forecast) one["forecast"] = json_of(*finding.forecast);
     if (finding.inconclusive) one["inconclusive"] = true;
     out["attributes"].push_back(std::move(one));
   }
@@ -180,6 +197,9 @@ ModelAudit audit_from_json(const json& from) {
     take(one, "accuracy", finding.accuracy);
     take(one, "prior_accuracy", finding.prior_accuracy);
     if (one.contains("upper")) finding.upper = estimate_of(one.at("upper"));
+    take(one, "upper_end", finding.upper_end);
+    take(one, "power", finding.power);
+    if (one.contains("forecast")) finding.forecast = estimate_of(one.at("forecast"));
     finding.inconclusive = one.value("inconclusive", false);
     out.attributes.push_back(std::move(finding));
   }
@@ -195,6 +215,9 @@ ModelOrigin mix_origins(const ModelOrigin& first, const ModelOrigin& second, dou
   out.changed = between(first.changed, second.changed, second_weight);
   out.columns = between(first.columns, second.columns, second_weight);
   out.leakage = between(first.leakage, second.leakage, second_weight);
+  out.upper_end = between(first.upper_end, second.upper_end, second_weight);
+  if (first.power || second.power) out.power = std::max(first.power.value_or(0), second.power.value_or(0));
+  out.inconclusive = first.inconclusive || second.inconclusive;
   out.epochs = std::max(first.epochs, second.epochs);
   out.iterations = std::max(first.iterations, second.iterations);
   out.training_rows = std::max(first.training_rows, second.training_rows);
@@ -210,8 +233,10 @@ std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin&
                                                               InformationUnit unit) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (origin.leakage) {
-    lines.emplace_back("leakage", estimate_text(*origin.leakage, unit));
+    lines.emplace_back("leakage", estimate_text(*origin.leakage, unit) +
+                                      (origin.inconclusive ? "; INCONCLUSIVE, more rows would find more" : ""));
     lines.emplace_back("", "  " + origin.leakage->method);
+    if (origin.upper_end) lines.emplace_back("", "  " + upper_end_text(*origin.upper_end, origin.power, unit));
   }
   if (origin.epochs > 0) {
     lines.emplace_back(
@@ -232,6 +257,10 @@ std::vector<std::pair<std::string, std::string>> audit_lines(const std::optional
     lines.emplace_back("",
                        fmt::format("  {:<24} {}{}", finding.name, estimate_text(finding.leakage, unit),
                                    finding.inconclusive ? "; INCONCLUSIVE, more rows would find more" : ""));
+    if (finding.upper_end)
+      lines.emplace_back("", fmt::format("  {:<24} {}", "", upper_end_text(*finding.upper_end, finding.power, unit)));
+    if (finding.forecast)
+      lines.emplace_back("", fmt::format("  {:<24} with ten times the rows: {}", "", estimate_text(*finding.forecast, unit)));
     if (finding.upper) {
       lines.emplace_back("", fmt::format("  {:<24} {}", "", estimate_text(*finding.upper, unit)));
       lines.emplace_back("", fmt::format("  {:<24} {}", "", "  " + finding.upper->method));

@@ -26,6 +26,9 @@ struct ModelOrigin {
   std::optional<double> changed{};     ///< Share of the released cells that are not what they were.
   std::vector<ColumnChange> columns{};
   std::optional<Estimate> leakage{};  ///< By fresh attackers, on held-out rows, when the curve was made.
+  std::optional<double> upper_end{};  ///< What that finding allows for, nats (AttributeAudit::upper_end).
+  std::optional<double> power{};      ///< Least leakage that would have been found with probability 0.9, nats.
+  bool inconclusive = false;
   std::string stop{};                 ///< Why training ended.
   int epochs = 0;
   std::int64_t iterations = 0;
@@ -42,8 +45,11 @@ struct AuditFinding {
   Estimate leakage{};
   std::optional<double> accuracy{};        ///< Share of the rows that the best attacker got right.
   std::optional<double> prior_accuracy{};  ///< The same without the release.
-  std::optional<Estimate> upper{};         ///< The tightest bound from above.
-  bool inconclusive = false;               ///< Attackers were still getting stronger with more rows.
+  std::optional<Estimate> upper{};         ///< The tightest upper bound.
+  std::optional<double> upper_end{};       ///< What the finding allows for, nats.
+  std::optional<double> power{};           ///< Least leakage found with probability 0.9, nats.
+  std::optional<Estimate> forecast{};      ///< What ten times the rows would find.
+  bool inconclusive = false;
 };
 
 /// The last audit of a model.

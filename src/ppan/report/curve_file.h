@@ -29,7 +29,15 @@ inline constexpr std::string_view kLeakageLow = "leakage_low";        ///< 95 % 
 inline constexpr std::string_view kLeakageHigh = "leakage_high";      ///< 95 % interval, nats.
 inline constexpr std::string_view kLeakageKind = "leakage_kind";      ///< A Bound, as to_string() writes it.
 inline constexpr std::string_view kLeakageMethod = "leakage_method";  ///< How leakage was found.
-inline constexpr std::string_view kUpperBound = "leakage_upper";      ///< A bound from above, nats.
+inline constexpr std::string_view kUpperBound = "leakage_upper";      ///< An upper bound, nats.
+/// What the finding allows for, nats: the upper end of its interval, widened by what the audit would have
+/// missed. Choices are made by it.
+inline constexpr std::string_view kUpperEnd = "leakage_upper_end";
+inline constexpr std::string_view kPower = "leakage_power";  ///< Least leakage found with probability 0.9, nats.
+inline constexpr std::string_view kForecast = "leakage_10x_rows";  ///< Forecast for ten times the rows, nats.
+inline constexpr std::string_view kForecastLow = "leakage_10x_rows_low";
+inline constexpr std::string_view kForecastHigh = "leakage_10x_rows_high";
+inline constexpr std::string_view kInconclusive = "inconclusive";  ///< "yes": the audit could not tell.
 inline constexpr std::string_view kKsg = "ksg";                       ///< Nearest-neighbour estimate, nats.
 inline constexpr std::string_view kKsgLow = "ksg_low";
 inline constexpr std::string_view kKsgHigh = "ksg_high";

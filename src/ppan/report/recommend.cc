@@ -21,7 +21,8 @@ std::vector<Spot> spots_of(const CurveTable& table, const std::string& series) {
     const CurveRow& row = table.rows[i];
     if (row.series != series || !row.distortion || !row.leakage) continue;
     const auto interval = row.leakage_estimate()->interval95.value_or(Interval{*row.leakage, *row.leakage});
-    spots.push_back({*row.distortion, *row.leakage, interval.low, interval.high, i});
+    const double high = std::max(interval.high, row.number(curve_column::kUpperEnd).value_or(interval.high));
+    spots.push_back({*row.distortion, *row.leakage, interval.low, high, i});
   }
   std::stable_sort(spots.begin(), spots.end(),
                    [](const Spot& a, const Spot& b) { return a.distortion < b.distortion; });
@@ -88,7 +89,10 @@ std::vector<Recommendation> recommend(const CurveTable& table) {
   };
   for (const std::string& series : series_of(table)) {
     if (!learned_series(series)) continue;
-    const std::vector<Spot> spots = spots_of(table, series);
+    std::vector<Spot> spots = spots_of(table, series);
+    std::erase_if(spots, [&](const Spot& spot) {
+      return table.rows[spot.row].text(curve_column::kInconclusive) == "yes";
+    });
     if (spots.empty()) continue;
     add("Knee of the curve", "Up to here distortion buys much privacy; beyond it, less and less.",
         knee_of(spots));

@@ -32,6 +32,7 @@ constexpr double kMissedBudget = 0.1;  // share of the budget, and beyond that
 constexpr double kMissedMargin = 0.005;
 constexpr std::size_t kMostDropped = 6;
 constexpr std::int64_t kCalibrationRows = 5000;
+constexpr std::int64_t kTrainedDraws = 1'000'000;  // numbers of releases of training rows begin here
 
 std::uint64_t seed_of(std::uint64_t seed, std::string_view what, std::uint64_t number = 0) {
   return SeededRandom(seed).fork(what, number).next();
@@ -78,13 +79,36 @@ bool observes_useful(const Schema& schema) {
   });
 }
 
-// `points` budgets below `end`, where nothing is left to hide.
-std::vector<double> spread_budgets(int points, double end) {
+// `points` budgets between `least`, what rounding to the grids costs, and `end`, where nothing is left to hide.
+std::vector<double> spread_budgets(int points, double least, double end) {
   std::vector<double> budgets;
   for (int i = 1; i <= points; ++i) {
-    budgets.push_back(end * std::pow(static_cast<double>(i) / (points + 1), kSpread));
+    budgets.push_back(least + (end - least) * std::pow(static_cast<double>(i) / (points + 1), kSpread));
   }
   return budgets;
+}
+
+EncodedRows useful_columns(const EncodedRows& rows, const Schema& schema, const Encoding& encoding) {
+  EncodedRows out;
+  out.rows = rows.rows;
+  out.bad.assign(static_cast<std::size_t>(rows.rows), 0);
+  for (const std::int32_t column : encoding.indices_of(schema.useful)) {
+    out.which.push_back(column);
+    out.columns.push_back(rows.columns[rows.position_of(column)]);
+  }
+  return out;
+}
+
+// The leakage that attackers found who learned from held-out rows alone.
+double found_without_training_rows(const AuditReport& audit) {
+  double most = 0;
+  bool any = false;
+  for (const AttackerScore& score : audit.attributes.front().attackers) {
+    if (score.name.find("held-out rows only") == std::string::npos) continue;
+    most = std::max(most, score.leakage.interval95->low);
+    any = true;
+  }
+  return any ? most : audit.leakage().interval95->low;
 }
 
 class Run {
@@ -122,6 +146,9 @@ class Run {
     sample.resize(std::min(sample.size(), held_out.size()));
     std::sort(sample.begin(), sample.end());
     train_sample_ = part(table, all, unit, sample);
+    trained_ = part(table, all, unit, result_.split.train);
+    grid_cost_ =
+        measure_change(train_, useful_columns(train_, result_.schema, result_.encoding), result_.encoding).distortion;
   }
 
   TableCurveResult run() {
@@ -134,6 +161,7 @@ class Run {
     result_.planned = planned_points(options_);
     const TableGame game = make_game(train_, result_.schema, result_.encoding, options_.training);
     result_.mechanism = game.kind;
+    measure_power();
     phase("learning the table");
     const TableStart start =
         train_start(game, options_.training, seed_of(options_.seed, "start"), {observer(0)});
@@ -157,7 +185,7 @@ class Run {
     std::vector<double> budgets = options_.budgets;
     if (end) {
       budgets = spread_budgets(
-          result_.planned - 1,
+          result_.planned - 1, grid_cost_,
           std::clamp(end->measured.change.distortion, kLeastEnd * result_.most_distortion, end->budget));
     }
     std::sort(budgets.begin(), budgets.end());
@@ -215,16 +243,56 @@ class Run {
     return out;
   }
 
-  AuditReport leakage(const Part& part, const std::function<EncodedRows(std::int64_t)>& release,
-                      LeakageDetail detail = LeakageDetail::kNumber, const TableModel* model = nullptr) {
+  // One release of some rows, told apart by its number.
+  using Releases = std::function<EncodedRows(const EncodedRows&, std::int64_t)>;
+
+  // What the attackers find of planted leaks in these rows, whatever the mechanism: planted once for all of
+  // them, into the table as it is.
+  void measure_power() {
+    phase("planting leaks to see what would be found");
+    LeakageOptions options = leakage_options();
+    options.measure_power = true;
+    options.quick = true;
+    options.training_releases = 1;
+    const TrainedRows trained{trained_.rows, [this](std::int64_t) { return useful(trained_.rows); }, trained_.kept};
+    const AuditReport report = measure_leakage({.rows = held_out_.rows,
+                                                .schema = result_.schema,
+                                                .encoding = result_.encoding,
+                                                .release = [this](std::int64_t) { return useful(held_out_.rows); },
+                                                .kept = held_out_.kept,
+                                                .unit = held_out_.unit,
+                                                .trained = &trained},
+                                               options);
+    for (const AttributeAudit& attribute : report.attributes) {
+      if (attribute.power) power_.push_back(*attribute.power);
+    }
+  }
+
+  [[nodiscard]] EncodedRows useful(const EncodedRows& rows) const {
+    return useful_columns(rows, result_.schema, result_.encoding);
+  }
+
+  [[nodiscard]] LeakageOptions leakage_options() const {
     LeakageOptions options = options_.leakage;
     options.seed = seed_of(options_.seed, "attack", options_.leakage.seed);
+    options.known_power = power_;
+    return options;
+  }
+
+  // Attackers of held-out rows learn from releases of the training rows as well.
+  AuditReport leakage(const Part& part, const Releases& release, LeakageDetail detail = LeakageDetail::kNumber,
+                      const TableModel* model = nullptr) {
+    const LeakageOptions options = leakage_options();
+    const TrainedRows trained{
+        trained_.rows, [&](std::int64_t number) { return release(trained_.rows, number + kTrainedDraws); },
+        trained_.kept};
     LeakageInput input{.rows = part.rows,
                        .schema = result_.schema,
                        .encoding = result_.encoding,
-                       .release = release,
+                       .release = [&](std::int64_t number) { return release(part.rows, number); },
                        .kept = part.kept,
                        .unit = part.unit};
+    if (&part == &held_out_) input.trained = &trained;
     if (model != nullptr) {
       input.upper_bounds = [&](const EncodedRows& rows, const AttackTarget& target) {
         return table_upper_bounds(*model, rows, {target.code, target.levels, !target.continuous},
@@ -234,27 +302,25 @@ class Run {
     return measure_leakage(input, options, detail);
   }
 
-  // Releases of `rows` by a model, told apart by their numbers.
-  std::function<EncodedRows(std::int64_t)> releases(const TableModel& model, const EncodedRows& rows) {
-    return [this, &model, &rows](std::int64_t number) {
+  Releases releases(const TableModel& model) {
+    return [this, &model](const EncodedRows& rows, std::int64_t number) {
       SeededRandom random =
           SeededRandom(options_.seed).fork("measured-release", static_cast<std::uint64_t>(number));
       return release_all(model, rows, random);
     };
   }
 
-  MeasuredRelease measure(std::string series, std::string label,
-                          const std::function<EncodedRows(std::int64_t)>& release) {
+  MeasuredRelease measure(std::string series, std::string label, const Releases& release) {
     MeasuredRelease out{std::move(series), std::move(label)};
-    out.change = measure_change(held_out_.rows, release(0), result_.encoding);
+    out.change = measure_change(held_out_.rows, release(held_out_.rows, 0), result_.encoding);
     out.audit = leakage(held_out_, release);
     return out;
   }
   MeasuredRelease measure_model(std::string series, std::string label, const TableModel& model) {
     phase(label);
     MeasuredRelease out{std::move(series), std::move(label)};
-    const auto release = releases(model, held_out_.rows);
-    out.change = measure_change(held_out_.rows, release(0), result_.encoding);
+    const Releases release = releases(model);
+    out.change = measure_change(held_out_.rows, release(held_out_.rows, 0), result_.encoding);
     out.audit = leakage(held_out_, release, LeakageDetail::kWhole, &model);
     out.upper = out.audit.upper_bound();
     return out;
@@ -276,11 +342,11 @@ class Run {
   void hold_to_budget(TablePoint& point) {
     if (!observes_useful(result_.schema)) return;
     const double spent =
-        measure_change(train_sample_.rows, releases(*point.model, train_sample_.rows)(0), result_.encoding)
+        measure_change(train_sample_.rows, releases(*point.model)(train_sample_.rows, 0), result_.encoding)
             .distortion;
-    if (spent <= point.budget * (1 + kOverspent)) return;
-    point.model =
-        mix(*point.model, unchanged_model(result_.schema, result_.encoding), 1 - point.budget / spent);
+    if (spent <= point.budget * (1 + kOverspent) || spent <= grid_cost_) return;
+    const double share = std::clamp((point.budget - grid_cost_) / (spent - grid_cost_), 0.0, 1.0);
+    point.model = mix(*point.model, unchanged_model(result_.schema, result_.encoding), 1 - share);
   }
 
   std::optional<TablePoint> point(const TableGame& game, const TableStart& start, int number, double budget) {
@@ -290,14 +356,15 @@ class Run {
     double best = 0;
     for (int restart = 0; restart < options_.training.restarts; ++restart) {
       const auto stream = static_cast<std::uint64_t>(number) * 1000 + static_cast<std::uint64_t>(restart);
-      TrainedMechanism trained = train_point(game, start, budget, options_.training,
+      TrainedMechanism trained = train_point(game, start, std::max(0.0, budget - grid_cost_), options_.training,
                                              seed_of(options_.seed, "point", stream), {observer(number)});
       if (stopped()) return std::nullopt;
       TableModel model = model_of(trained, number);
       if (options_.training.restarts > 1) {
         // Leakage and what is spent above the budget, at the rate of the straight line to the constant.
-        const auto release = releases(model, validation_.rows);
-        const double spent = measure_change(validation_.rows, release(0), result_.encoding).distortion;
+        const Releases release = releases(model);
+        const double spent =
+            measure_change(validation_.rows, release(validation_.rows, 0), result_.encoding).distortion;
         const AuditReport found = leakage(validation_, release);
         const double loss =
             found.leakage().nats + found.entropy() / result_.most_distortion * std::max(0.0, spent - budget);
@@ -312,7 +379,7 @@ class Run {
     if (!out.training.epochs.empty()) out.training_distortion = out.training.epochs.back().mean.distortion;
     out.measured = measure_model("ppan/table", fmt::format("point {}", number), *out.model);
     out.measured.budget = budget;
-    out.training_leakage = leakage(train_sample_, releases(*out.model, train_sample_.rows)).leakage();
+    out.training_leakage = leakage(train_sample_, releases(*out.model)).leakage();
     out.warnings = point_warnings(out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (hooks_.finished) {
@@ -345,12 +412,13 @@ class Run {
                                        double distortion) {
     const double strength = noise_strength(some, columns, result_.encoding, distortion,
                                            seed_of(options_.seed, "calibration"), reference.noisy);
-    const auto release = [&](std::int64_t number) {
+    const auto release = [&](const EncodedRows& rows, std::int64_t number) {
       SeededRandom random = SeededRandom(options_.seed).fork("noise", static_cast<std::uint64_t>(number));
-      return add_noise(held_out_.rows, columns, result_.encoding, strength, random, reference.noisy);
+      return add_noise(rows, columns, result_.encoding, strength, random, reference.noisy);
     };
-    if (measure_change(held_out_.rows, release(0), result_.encoding).distortion < kReachedShare * distortion)
-      return std::nullopt;
+    const double reached =
+        measure_change(held_out_.rows, release(held_out_.rows, 0), result_.encoding).distortion;
+    if (reached < kReachedShare * distortion) return std::nullopt;
     MeasuredRelease out =
         measure(reference.series, fmt::format("noise of strength {:.3g}", strength), release);
     out.budget = distortion;
@@ -385,7 +453,9 @@ class Run {
         names.push_back(result_.encoding.columns[static_cast<std::size_t>(column)].name);
       out[index] = measure(
           "reference/dropped", fmt::format("without {}", fmt::join(names, ", ")),
-          [&](std::int64_t) { return drop_columns(held_out_.rows, columns, gone, result_.encoding); });
+          [&](const EncodedRows& rows, std::int64_t) {
+            return drop_columns(rows, columns, gone, result_.encoding);
+          });
     });
     for (auto& measured : out) {
       if (measured) result_.references.push_back(std::move(*measured));
@@ -422,10 +492,12 @@ class Run {
         to.name = attribute.name;
         to.entropy = attribute.entropy;
         to.leakage = scaled(attribute.leakage);
+        to.upper_end = share * attribute.upper_end;
+        to.power = attribute.power;
       }
       if (whole.joint)
-        out.audit.joint =
-            JointAudit{whole.joint->names, scaled(whole.joint->leakage), whole.joint->entropy, false, {}};
+        out.audit.joint = JointAudit{whole.joint->names,  scaled(whole.joint->leakage),  whole.joint->entropy, false, {},
+                                     share * whole.joint->upper_end};
       result_.references.push_back(std::move(out));
     }
   }
@@ -461,6 +533,9 @@ class Run {
   Part validation_;
   Part held_out_;
   Part train_sample_;
+  Part trained_;
+  double grid_cost_ = 0;  // distortion of the table as it is, rounded to the grids
+  std::vector<AttackPower> power_;
   std::optional<TableModel> constant_model_;
   std::atomic<bool> stopped_ = false;
   std::mutex finished_;
@@ -605,17 +680,20 @@ std::vector<std::string> point_warnings(const TablePoint& point) {
   std::vector<std::string> out;
   if (point.training.stop == Stop::kDiverged)
     out.push_back(fmt::format("point {}: {}", point.number, point.training.message));
-  const double found = point.measured.audit.leakage().nats;
-  if (found - point.training_leakage.nats > kOverfitNats) {
+  // By attackers with as many rows to learn from on both sides, and by more than both intervals leave open.
+  const double found = found_without_training_rows(point.measured.audit);
+  const double training =
+      point.training_leakage.interval95 ? point.training_leakage.interval95->high : point.training_leakage.nats;
+  if (found - training > kOverfitNats) {
     out.push_back(fmt::format(
-        "point {}: held-out rows leak {:.3f} nats, {:.3f} more than training rows: the mechanism has learned "
-        "its training rows by heart; use more rows or fewer epochs",
-        point.number, found, found - point.training_leakage.nats));
+        "point {}: held-out rows leak at least {:.3f} nats, training rows at most {:.3f}: the mechanism overfits "
+        "its training rows; use more rows or fewer epochs",
+        point.number, found, training));
   }
   if (point.measured.audit.inconclusive()) {
     out.push_back(fmt::format(
-        "point {}: attackers were still getting stronger with more rows, so that more may leak than they "
-        "found; use more rows",
+        "point {}: attackers were still getting stronger with more rows, so more may leak than they found; use "
+        "more rows",
         point.number));
   }
   const double spent = point.measured.change.distortion;

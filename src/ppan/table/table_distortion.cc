@@ -167,7 +167,8 @@ Matrix<Scalar> cell_distortion(const Encoding& encoding, std::span<const std::in
   return out;
 }
 
-void read_heads(const MatrixRef<float>& output, const Layout& layout, EncodedRows& out) {
+template <typename Scalar>
+void read_heads(const MatrixRef<Scalar>& output, const Layout& layout, EncodedRows& out) {
   const auto rows = static_cast<std::size_t>(output.rows());
   out.rows = output.rows();
   out.which.resize(layout.blocks.size());
@@ -179,11 +180,11 @@ void read_heads(const MatrixRef<float>& output, const Layout& layout, EncodedRow
     to.code.assign(rows, 0);
     if (block.kind == BlockKind::kCategory) {
       to.value.clear();
-      Eigen::ArrayXf most = output.col(block.first).array();
+      Eigen::Array<Scalar, Eigen::Dynamic, 1> most = output.col(block.first).array();
       for (Index l = 1; l < block.width; ++l) {
-        const float* logit = output.col(block.first + l).data();
+        const Scalar* logit = output.col(block.first + l).data();
         for (std::size_t r = 0; r < rows; ++r) {
-          float& best = most[static_cast<Index>(r)];
+          Scalar& best = most[static_cast<Index>(r)];
           const bool more = logit[r] > best;
           best = more ? logit[r] : best;
           to.code[r] = more ? static_cast<std::int32_t>(l) : to.code[r];
@@ -192,10 +193,10 @@ void read_heads(const MatrixRef<float>& output, const Layout& layout, EncodedRow
       continue;
     }
     to.value.resize(rows);
-    const float* value = output.col(block.first).data();
+    const Scalar* value = output.col(block.first).data();
     for (std::size_t r = 0; r < rows; ++r) to.value[r] = static_cast<double>(value[r]);
     if (block.kind == BlockKind::kNumber) continue;
-    const float* logit = output.col(block.first + 1).data();
+    const Scalar* logit = output.col(block.first + 1).data();
     for (std::size_t r = 0; r < rows; ++r) {
       to.code[r] = logit[r] > 0 ? 1 : 0;
       if (to.code[r] == 1) to.value[r] = 0;
@@ -209,5 +210,7 @@ template class CellDistortion<float>;
 template class CellDistortion<double>;
 template Matrix<float> cell_distortion(const Encoding&, std::span<const std::int32_t>);
 template Matrix<double> cell_distortion(const Encoding&, std::span<const std::int32_t>);
+template void read_heads(const MatrixRef<float>&, const Layout&, EncodedRows&);
+template void read_heads(const MatrixRef<double>&, const Layout&, EncodedRows&);
 
 }  // namespace ppan

@@ -66,6 +66,7 @@ Matrix<Scalar> cell_distortion(const Encoding& encoding, std::span<const std::in
 Layout with_unit_weights(Layout layout);
 
 /// What the heads release, into encoded rows.
-void read_heads(const MatrixRef<float>& output, const Layout& layout, EncodedRows& out);
+template <typename Scalar>
+void read_heads(const MatrixRef<Scalar>& output, const Layout& layout, EncodedRows& out);
 
 }  // namespace ppan

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 
 #include "ppan/core/random.h"
 
@@ -15,24 +16,42 @@ namespace {
 
 constexpr Index kLeastRows = 20;
 
-// Columns as a reader of the released file would have them.
-AuditColumn audit_column(const EncodedRows& rows, std::size_t position, const Encoding& encoding) {
-  const ColumnEncoding& column = encoding.columns[static_cast<std::size_t>(rows.which[position])];
+// A column as a reader of the released file would have it: its cells as text, and the numbers they say.
+AuditColumn audit_column(const EncodedRows& rows, std::size_t position, const Encoder& encoder) {
+  const std::int32_t index = rows.which[position];
+  const ColumnEncoding& column = encoder.encoding().columns[static_cast<std::size_t>(index)];
   const EncodedColumn& from = rows.columns[position];
-  if (!column.numeric()) return column_of_codes(column.name, from.code, column.width());
-  Vector<double> number(rows.rows);
-  for (std::int64_t r = 0; r < rows.rows; ++r) {
-    const auto row = static_cast<std::size_t>(r);
-    number[r] =
-        from.code[row] == 1 ? std::numeric_limits<double>::quiet_NaN() : column.decode(from.value[row]);
+  AuditColumn out;
+  out.name = column.name;
+  const auto count = static_cast<std::size_t>(rows.rows);
+  out.missing.resize(count);
+  if (!column.numeric()) {
+    out.category = true;
+    out.level = column.levels;
+    out.code = from.code;
+    for (std::size_t r = 0; r < count; ++r) out.missing[r] = from.code[r] == column.missing_level;
+    return out;
   }
-  return column_of_numbers(column.name, number);
+  out.number.resize(rows.rows);
+  out.code.resize(count);
+  std::unordered_map<std::string, std::int32_t> known;
+  std::string cell;
+  for (std::size_t r = 0; r < count; ++r) {
+    cell.clear();
+    encoder.append_cell(index, from.value[r], from.code[r], cell);
+    out.missing[r] = from.code[r] == 1;
+    out.number[static_cast<Index>(r)] =
+        out.missing[r] ? std::numeric_limits<double>::quiet_NaN() : column.decode(from.value[r]);
+    const auto [at, added] = known.try_emplace(cell, static_cast<std::int32_t>(out.level.size()));
+    if (added) out.level.push_back(cell);
+    out.code[r] = at->second;
+  }
+  return out;
 }
 
-AuditTable audit_table(const EncodedRows& rows, const Encoding& encoding) {
+AuditTable audit_table(const EncodedRows& rows, const Encoder& encoder) {
   AuditTable table;
-  for (std::size_t c = 0; c < rows.which.size(); ++c)
-    table.columns.push_back(audit_column(rows, c, encoding));
+  for (std::size_t c = 0; c < rows.which.size(); ++c) table.columns.push_back(audit_column(rows, c, encoder));
   return table;
 }
 
@@ -50,34 +69,68 @@ AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> w
   return out;
 }
 
+// Points are measured side by side, many in a curve: rows and releases that attackers learn from are fewer than
+// in an audit by itself.
 AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) {
   AuditOptions out;
   out.quick = options.quick;
   out.target.least_class_rows = 2;
-  out.features = {.row_position = false, .trace_columns = 0};
+  out.features.row_position = false;
   out.training_releases = options.training_releases;
   out.repeats.clear();
   out.least_rows = kLeastRows;
   out.details = detail == LeakageDetail::kWhole;
-  if (!out.details && !out.quick) {
+  out.measure_power = options.measure_power;
+  out.known_power = options.known_power;
+  if (!out.quick) {
     out.suite = SuiteOptions{};
-    out.suite->attackers = {AttackerKind::kTrees,    AttackerKind::kDensity, AttackerKind::kSmallMlp,
-                            AttackerKind::kLogistic, AttackerKind::kLookup,  AttackerKind::kPrior};
+    out.suite->screen_traces = true;
+    out.suite->most_training_rows = 25'000;
+    out.suite->most_releases = 25'000;
+    out.suite->effort = {.epochs = 15, .patience = 2, .trees = 400, .neighbours = 10'000};
+    if (!out.details) {
+      out.suite->attackers = {AttackerKind::kTrees,    AttackerKind::kDensity, AttackerKind::kForest,
+                              AttackerKind::kSmallMlp, AttackerKind::kKeys,    AttackerKind::kLogistic,
+                              AttackerKind::kLookup,   AttackerKind::kPrior};
+    }
   }
-  out.threads = 1;  // points are measured side by side
+  out.threads = 1;
   out.seed = options.seed;
   return out;
 }
 
-// Released categories go to the attackers as codes; a report calls them by their names.
-void name_levels(const Encoding& encoding, AttributeAudit& attribute) {
-  for (GroupLeakage& group : attribute.groups) {
-    for (const ColumnEncoding& column : encoding.columns) {
-      if (column.name != group.column || column.name == attribute.name || column.numeric()) continue;
-      const auto code = static_cast<std::size_t>(std::stoul(group.level));
-      group.level = column.levels.at(code);
-    }
-  }
+// So many of the rows, the same ones whatever is measured on them, so that differences between releases are not
+// differences between rows.
+std::vector<std::int32_t> some_rows(std::int64_t rows, std::int64_t most, std::uint64_t seed,
+                                    std::string_view stream) {
+  std::vector<std::int32_t> which(static_cast<std::size_t>(rows));
+  std::iota(which.begin(), which.end(), 0);
+  if (rows <= most) return which;
+  SeededRandom random = SeededRandom(seed).fork(stream);
+  shuffle(random, which);
+  which.resize(static_cast<std::size_t>(most));
+  std::sort(which.begin(), which.end());
+  return which;
+}
+
+// Rows that are attacked or learned from, and what is released of them.
+struct Part {
+  std::vector<std::int32_t> which;
+  EncodedRows rows;
+  std::vector<AuditColumn> kept;
+};
+
+Part make_part(const EncodedRows& rows, const std::vector<AuditColumn>& kept, std::vector<std::int32_t> which) {
+  Part part{std::move(which), {}, {}};
+  part.rows = take_rows(rows, part.which);
+  for (const AuditColumn& column : kept) part.kept.push_back(take_rows(column, part.which));
+  return part;
+}
+
+AuditTable released_part(const Part& part, const EncodedRows& drawn, const Encoder& encoder) {
+  AuditTable table = audit_table(take_rows(drawn, part.which), encoder);
+  table.columns.insert(table.columns.end(), part.kept.begin(), part.kept.end());
+  return table;
 }
 
 }  // namespace
@@ -86,6 +139,7 @@ Problems LeakageOptions::check() const {
   ProblemList list;
   list.require_between("training_releases", training_releases, 1, 100);
   list.require_at_least("most_rows", static_cast<double>(most_rows), static_cast<double>(kLeastRows));
+  list.require_at_least("most_trained_rows", static_cast<double>(most_trained_rows), 0);
   return list.take();
 }
 
@@ -113,9 +167,11 @@ TableChange measure_change(const EncodedRows& original, const EncodedRows& relea
       } else if (before.code[r] == 0) {
         ++both;
         const double written = column.decode(after.value[r]);
-        if (written == column.decode(before.value[r])) continue;
-        ++changed;
-        const double error = column.encode(written) - before.value[r];
+        const bool same = written == column.decode(before.value[r]);
+        if (!same) ++changed;
+        // A cell that stays where it was on the grid still costs what the grid took from it.
+        if (same && before.exact.empty()) continue;
+        const double error = column.encode(written) - (before.exact.empty() ? before.value[r] : before.exact[r]);
         squares += error * error;
       }
     }
@@ -144,53 +200,47 @@ AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& opt
                             kLeastRows),
                 "use a larger table, or set split.test higher");
   }
-  // Every use of the same rows has the same subset and split, so that differences between releases are not
-  // differences between rows.
-  const bool some = rows.rows > options.most_rows;
-  std::vector<std::int32_t> which(static_cast<std::size_t>(rows.rows));
-  std::iota(which.begin(), which.end(), 0);
-  if (some) {
-    SeededRandom random = SeededRandom(options.seed).fork("attack-rows");
-    shuffle(random, which);
-    which.resize(static_cast<std::size_t>(options.most_rows));
-    std::sort(which.begin(), which.end());
+  const Encoder encoder(input.encoding);
+  const Part held_out =
+      make_part(rows, input.kept, some_rows(rows.rows, options.most_rows, options.seed, "attack-rows"));
+  std::optional<Part> trained;
+  if (input.trained != nullptr && options.most_trained_rows > 0) {
+    trained = make_part(input.trained->rows, input.trained->kept,
+                        some_rows(input.trained->rows.rows, options.most_trained_rows, options.seed, "trained-rows"));
   }
-  const EncodedRows used = some ? take_rows(rows, which) : rows;
-  std::vector<AuditColumn> kept;
-  for (const AuditColumn& column : input.kept) kept.push_back(take_rows(column, which));
   const auto draw = [&](std::int64_t number) {
-    const EncodedRows drawn = input.release(number);
-    AuditTable table = audit_table(some ? take_rows(drawn, which) : drawn, input.encoding);
-    table.columns.insert(table.columns.end(), kept.begin(), kept.end());
+    AuditTable table = released_part(held_out, input.release(number), encoder);
+    if (trained) append_rows(table, released_part(*trained, input.trained->release(number), encoder));
     return table;
   };
 
   AuditInput audited;
   audited.released = draw(0);
   audited.draw_again = draw;
-  const auto columns = [&](const std::vector<std::string>& names, bool named) {
+  audited.trained_rows = trained ? trained->rows.rows : 0;
+  const auto columns = [&](const std::vector<std::string>& names) {
     std::vector<AuditColumn> out;
     for (const std::int32_t column : input.encoding.indices_of(names)) {
-      out.push_back(audit_column(used, used.position_of(column), input.encoding));
-      const ColumnEncoding& encoding = input.encoding.columns[static_cast<std::size_t>(column)];
-      if (named && !encoding.numeric()) out.back().level = encoding.levels;
+      out.push_back(audit_column(held_out.rows, held_out.rows.position_of(column), encoder));
+      if (trained) append_rows(out.back(), audit_column(trained->rows, trained->rows.position_of(column), encoder));
     }
     return out;
   };
-  audited.sensitive = columns(input.schema.hidden_columns(), true);
-  if (detail == LeakageDetail::kWhole) audited.side = columns(input.schema.side, false);
+  audited.sensitive = columns(input.schema.hidden_columns());
+  if (detail == LeakageDetail::kWhole) audited.side = columns(input.schema.side);
   if (!input.unit.empty()) {
-    Vector<double> unit(static_cast<Index>(which.size()));
-    for (std::size_t i = 0; i < which.size(); ++i)
-      unit[static_cast<Index>(i)] = input.unit[static_cast<std::size_t>(which[i])];
+    // Rows that trained the mechanism are in no part that is split.
+    Vector<double> unit = Vector<double>::Constant(audited.released.rows(), -1);
+    for (std::size_t i = 0; i < held_out.which.size(); ++i)
+      unit[static_cast<Index>(i)] = input.unit[static_cast<std::size_t>(held_out.which[i])];
     audited.together = column_of_numbers(input.schema.group.value_or("group"), unit);
   }
   if (input.upper_bounds) {
-    audited.upper_bounds = [&](const AttackTarget& target) { return input.upper_bounds(used, target); };
+    audited.upper_bounds = [&](const AttackTarget& target) {
+      return input.upper_bounds(held_out.rows, target);
+    };
   }
-  AuditReport report = audit(audited, audit_options(options, detail));
-  for (AttributeAudit& attribute : report.attributes) name_levels(input.encoding, attribute);
-  return report;
+  return audit(audited, audit_options(options, detail));
 }
 
 AuditColumn audit_column(const TableColumn& column, std::span<const std::int32_t> which) {
@@ -217,6 +267,7 @@ EncodedRows take_rows(const EncodedRows& rows, std::span<const std::int32_t> whi
     for (const std::int32_t row : which) {
       to.code.push_back(from.code[static_cast<std::size_t>(row)]);
       if (!from.value.empty()) to.value.push_back(from.value[static_cast<std::size_t>(row)]);
+      if (!from.exact.empty()) to.exact.push_back(from.exact[static_cast<std::size_t>(row)]);
     }
   }
   return out;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "ppan/game/finite_mechanism.h"
@@ -388,9 +389,11 @@ class TableReleaser::Part {
  public:
   Part(const TableModel& model, const TableComponent& component) : model_(&model), component_(&component) {
     if (component.kind != ComponentKind::kTrained) return;
-    mechanism_ = make_mechanism(component.mechanism, observed_like(model.encoding(), model.observed_layout(),
-                                                                   component.mechanism.kind));
-    mechanism_->parameters() = component.parameters;
+    if (component.mechanism.kind != MechanismKind::kFinite && needs_double(model)) {
+      in_double_.emplace(model, component);
+    } else {
+      in_float_.emplace(model, component);
+    }
   }
 
   /// Fills the columns of `out`, which has been started.
@@ -409,27 +412,48 @@ class TableReleaser::Part {
       }
       return;
     }
-    observe(in);
     if (component_->mechanism.kind == MechanismKind::kFinite) {
-      split_codes(mechanism_->release(observed_, random).code, model_->encoding(), columns, split_);
-      for (std::size_t c = 0; c < columns.size(); ++c) std::swap(out.columns[c], split_.columns[c]);
-      return;
+      const Attribute<float> observed =
+          observed_attribute(in, model_->encoding(), model_->observed_layout(), MechanismKind::kFinite);
+      split_codes(in_float_->mechanism->release(observed, random).code, model_->encoding(), columns, split_);
+    } else if (in_double_) {
+      in_double_->release(*model_, in, random, split_);
+    } else {
+      in_float_->release(*model_, in, random, split_);
     }
-    mechanism_->fill_noise(random, in.rows, noise_);
-    mechanism_->draw(observed_, noise_, draws_);
-    read_heads(draws_.released, model_->released_layout(), split_);
     if (component_->keep_within > 0) keep_small_moves(in);
     for (std::size_t c = 0; c < columns.size(); ++c) std::swap(out.columns[c], split_.columns[c]);
   }
 
  private:
-  void observe(const EncodedRows& in) {
-    if (component_->mechanism.kind == MechanismKind::kFinite) {
-      observed_ =
-          observed_attribute(in, model_->encoding(), model_->observed_layout(), MechanismKind::kFinite);
-    } else {
-      to_matrix(in, model_->observed_layout(), observed_.value);
+  // The mechanism with its buffers.
+  template <typename Scalar>
+  struct Network {
+    Network(const TableModel& model, const TableComponent& component) {
+      const auto like = observed_like(model.encoding(), model.observed_layout(), component.mechanism.kind);
+      mechanism = make_mechanism<Scalar>(component.mechanism, cast<Scalar>(like));
+      mechanism->parameters() = component.parameters.template cast<Scalar>();
     }
+    void release(const TableModel& model, const EncodedRows& in, RandomSource& random, EncodedRows& out) {
+      to_matrix(in, model.observed_layout(), observed.value);
+      mechanism->fill_noise(random, in.rows, noise);
+      mechanism->draw(observed, noise, draws);
+      read_heads<Scalar>(draws.released, model.released_layout(), out);
+    }
+    std::unique_ptr<Mechanism<Scalar>> mechanism;
+    Attribute<Scalar> observed;
+    Matrix<Scalar> noise;
+    Draws<Scalar> draws;
+  };
+
+  // Float has a grid of its own, 2^-23 of a value, which differs from value to value. On released numbers
+  // whose grid is not far coarser than that it would show, and with it what went in.
+  static bool needs_double(const TableModel& model) {
+    constexpr double kFloatShows = 0x1.0p-12;
+    return std::any_of(model.released().begin(), model.released().end(), [&](std::int32_t index) {
+      const ColumnEncoding& column = model.encoding().columns[static_cast<std::size_t>(index)];
+      return column.numeric() && column.grid < kFloatShows * (column.most - column.least);
+    });
   }
 
   // Networks are never exact: without this almost every number of a table is off by a little, which hides
@@ -452,10 +476,8 @@ class TableReleaser::Part {
 
   const TableModel* model_;
   const TableComponent* component_;
-  std::unique_ptr<Mechanism<float>> mechanism_;
-  Attribute<float> observed_;
-  Matrix<float> noise_;
-  Draws<float> draws_;
+  std::optional<Network<float>> in_float_;
+  std::optional<Network<double>> in_double_;
   EncodedRows split_;
 };
 

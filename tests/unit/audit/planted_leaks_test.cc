@@ -30,14 +30,15 @@ TEST(PlantedLeaks, EachIsCaughtAndItsPlaceNamed) {
       const AttributeAudit a = only(audit(leak.input, {.quick = true}));
       EXPECT_EQ(a.name, "illness");
       EXPECT_EQ(a.verdict, AuditVerdict::kLeakFound);
-      EXPECT_GT(a.leakage.nats, 0.7 * leak.nats);
+      EXPECT_GT(a.leakage.nats, 0.8 * leak.nats);
       // No more than there is: what was planted, and four standard errors of what is measured.
       const double error = (a.leakage.interval95->high - a.leakage.interval95->low) / 4;
       EXPECT_LT(a.leakage.nats, leak.nats + 4 * error + 1e-3);
       ASSERT_FALSE(a.sources.empty());
       bool named = false;
       for (const LeakSource& source : a.sources) {
-        named = named || source.where == FeatureSource{leak.column, leak.aspect};
+        // The same fact may show on several sides of a column: a number of another length is another value.
+        named = named || source.where.column == leak.column;
       }
       EXPECT_TRUE(named) << "first named: " << a.sources[0].where.column << " " << a.sources[0].where.aspect;
     }

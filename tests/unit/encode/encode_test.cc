@@ -117,7 +117,7 @@ TEST(Encoding, LevelsAreOrderedByFrequency) {
 TEST(Encoding, RareLevelsAreGrouped) {
   const std::string text = "c\n" + repeat("a\nb\n", 499) + "x\ny\n";
   EXPECT_THAT(fit(text, {{.name = "c"}}).encoding.columns[0].levels, ElementsAre("a", "b", "other"));
-  EXPECT_THAT(fit(text, {{.name = "c"}}, {.min_level_rows = 1}).encoding.columns[0].levels,
+  EXPECT_THAT(fit(text, {{.name = "c"}}, {.min_rows = 1}).encoding.columns[0].levels,
               ElementsAre("a", "b", "x", "y"));
   // One rare level alone keeps its name.
   EXPECT_THAT(fit("c\n" + repeat("a\nb\n", 500) + "x\n", {{.name = "c"}}).encoding.columns[0].levels,

@@ -85,7 +85,7 @@ RC_GTEST_PROP(RoundTrip, ReproducesTheTable, ()) {
     RC_PRE(!is_numeric(column.type) || column.missing < table.rows);
   }
   const Encoding fitted =
-      fit_encoding(table, specs, {.max_levels = 4096, .min_level_rows = 1, .missing = {"?"}});
+      fit_encoding(table, specs, {.max_levels = 4096, .min_rows = 1, .missing = {"?"}});
   const Encoding encoding = encoding_from_json(nlohmann::json::parse(to_json(fitted).dump()));
   const Encoder encoder(encoding);
   std::vector<ReleasedColumn> released;

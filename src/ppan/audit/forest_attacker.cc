@@ -1,0 +1,232 @@
+#include "ppan/audit/forest_attacker.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace ppan {
+namespace {
+
+constexpr Index kMostTreeRows = 20'000;  // that one tree looks at
+constexpr int kMostBins = 64;            // different thresholds of a feature
+constexpr int kMostDepth = 24;
+constexpr double kPriorRows = 1;  // that the prior counts for in a leaf
+constexpr std::array<Index, 2> kLeastLeaf{3, 30};
+
+using Bins = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
+
+// Features cut into at most kMostBins bins of about equal share; `edge[f][b]` is the least value of bin b + 1.
+struct BinnedRows {
+  Bins bin;
+  std::vector<std::vector<float>> edge;
+};
+
+BinnedRows bin_rows(const Matrix<float>& data) {
+  BinnedRows out;
+  out.bin.resize(data.rows(), data.cols());
+  out.edge.resize(static_cast<std::size_t>(data.cols()));
+  std::vector<float> sorted;
+  for (Index f = 0; f < data.cols(); ++f) {
+    sorted.assign(data.col(f).data(), data.col(f).data() + data.rows());
+    std::sort(sorted.begin(), sorted.end());
+    auto& edge = out.edge[static_cast<std::size_t>(f)];
+    for (std::size_t b = 1; b < kMostBins; ++b) {
+      const float value = sorted[sorted.size() * b / kMostBins];
+      if (value > sorted.front() && (edge.empty() || value > edge.back())) edge.push_back(value);
+    }
+    for (Index i = 0; i < data.rows(); ++i) {
+      out.bin(i, f) =
+          static_cast<std::uint8_t>(std::upper_bound(edge.begin(), edge.end(), data(i, f)) - edge.begin());
+    }
+  }
+  return out;
+}
+
+struct Split {
+  Index feature = -1;
+  int bin = 0;  // rows of a bin below this one go left
+  double gain = 1e-9;
+};
+
+// Grows one tree.
+class Grower {
+ public:
+  Grower(const BinnedRows& rows, const Symbols& x, const AttackTask& task, ForestKind kind, Index least_leaf,
+         RandomSource& random)
+      : rows_(rows), x_(x), task_(task), kind_(kind), least_leaf_(least_leaf), random_(random) {
+    const auto features = static_cast<double>(rows.bin.cols());
+    tried_ = std::max<Index>(1, std::min<Index>(rows.bin.cols(), std::lround(std::ceil(2 * std::sqrt(features)))));
+    features_.resize(static_cast<std::size_t>(rows.bin.cols()));
+    std::iota(features_.begin(), features_.end(), Index{0});
+    count_.resize(static_cast<std::size_t>(task.levels) * kMostBins);
+    left_.resize(static_cast<std::size_t>(task.levels));
+    all_.resize(static_cast<std::size_t>(task.levels));
+  }
+
+  ForestAttacker::Tree grow(std::vector<std::int32_t> sample) {
+    ForestAttacker::Tree tree;
+    tree.nodes.emplace_back();
+    struct Open {
+      std::size_t node;
+      std::size_t begin;
+      std::size_t end;
+      int depth;
+    };
+    std::vector<Open> open{{0, 0, sample.size(), 0}};
+    while (!open.empty()) {
+      const Open at = open.back();
+      open.pop_back();
+      const std::span<std::int32_t> part(sample.data() + at.begin, at.end - at.begin);
+      const Split split = at.depth < kMostDepth ? best_split(part) : Split{};
+      if (split.feature < 0) {
+        make_leaf(part, tree, at.node);
+        continue;
+      }
+      const auto middle = std::partition(part.begin(), part.end(), [&](std::int32_t row) {
+        return rows_.bin(row, split.feature) < split.bin;
+      });
+      const auto left = static_cast<std::size_t>(middle - part.begin());
+      const auto below = static_cast<std::int32_t>(tree.nodes.size());
+      tree.nodes[at.node] = {static_cast<std::int32_t>(split.feature),
+                             rows_.edge[static_cast<std::size_t>(split.feature)][static_cast<std::size_t>(split.bin - 1)],
+                             below};
+      tree.nodes.resize(tree.nodes.size() + 2);
+      open.push_back({static_cast<std::size_t>(below), at.begin, at.begin + left, at.depth + 1});
+      open.push_back({static_cast<std::size_t>(below) + 1, at.begin + left, at.end, at.depth + 1});
+    }
+    return tree;
+  }
+
+ private:
+  void make_leaf(std::span<const std::int32_t> part, ForestAttacker::Tree& tree, std::size_t node) {
+    tree.nodes[node].below = static_cast<std::int32_t>(tree.shares.size());
+    const auto total = static_cast<double>(part.size()) + kPriorRows;
+    std::fill(all_.begin(), all_.end(), 0.0);
+    for (const std::int32_t row : part) all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+    for (std::size_t l = 0; l < all_.size(); ++l) {
+      tree.shares.push_back(
+          static_cast<float>((all_[l] + kPriorRows * task_.prior[static_cast<Index>(l)]) / total));
+    }
+  }
+
+  // Sum over classes of n log n: what entropies of counts are made of.
+  static double sum_log(const std::vector<double>& count, double total) {
+    double sum = total > 0 ? -total * std::log(total) : 0;
+    for (const double c : count) sum += c > 0 ? c * std::log(c) : 0;
+    return sum;
+  }
+
+  Split best_split(std::span<const std::int32_t> part) {
+    Split best;
+    const auto rows = static_cast<double>(part.size());
+    if (static_cast<Index>(part.size()) < 2 * least_leaf_) return best;
+    std::fill(all_.begin(), all_.end(), 0.0);
+    for (const std::int32_t row : part) all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+    if (*std::max_element(all_.begin(), all_.end()) == rows) return best;
+    const double whole = sum_log(all_, rows);
+    const std::vector<double> all = all_;
+    for (Index t = 0; t < tried_; ++t) {
+      const auto other = static_cast<std::size_t>(t + random_.index(static_cast<Index>(features_.size()) - t));
+      std::swap(features_[static_cast<std::size_t>(t)], features_[other]);
+      try_feature(features_[static_cast<std::size_t>(t)], part, all, whole, best);
+    }
+    return best;
+  }
+
+  void try_feature(Index feature, std::span<const std::int32_t> part, const std::vector<double>& all,
+                   double whole, Split& best) {
+    const auto levels = static_cast<std::size_t>(task_.levels);
+    const auto bins = static_cast<int>(rows_.edge[static_cast<std::size_t>(feature)].size()) + 1;
+    std::fill(count_.begin(), count_.begin() + static_cast<std::ptrdiff_t>(levels) * bins, 0);
+    const std::uint8_t* bin = rows_.bin.col(feature).data();
+    int low = bins;
+    int high = -1;
+    for (const std::int32_t row : part) {
+      const int b = bin[row];
+      low = std::min(low, b);
+      high = std::max(high, b);
+      count_[static_cast<std::size_t>(b) * levels + static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+    }
+    if (low == high) return;
+    const int only = kind_ == ForestKind::kExtraTrees
+                         ? low + 1 + static_cast<int>(random_.index(high - low))
+                         : -1;
+    std::fill(left_.begin(), left_.end(), 0.0);
+    double left_rows = 0;
+    const auto rows = static_cast<double>(part.size());
+    for (int b = low; b < high; ++b) {
+      for (std::size_t l = 0; l < levels; ++l) {
+        const double c = count_[static_cast<std::size_t>(b) * levels + l];
+        left_[l] += c;
+        left_rows += c;
+      }
+      if (only >= 0 && b + 1 != only) continue;
+      if (left_rows < static_cast<double>(least_leaf_) || rows - left_rows < static_cast<double>(least_leaf_)) continue;
+      for (std::size_t l = 0; l < levels; ++l) all_[l] = all[l] - left_[l];
+      const double gain = sum_log(left_, left_rows) + sum_log(all_, rows - left_rows) - whole;
+      if (gain > best.gain) best = {feature, b + 1, gain};
+    }
+  }
+
+  const BinnedRows& rows_;
+  const Symbols& x_;
+  const AttackTask& task_;
+  ForestKind kind_;
+  Index least_leaf_;
+  RandomSource& random_;
+  Index tried_ = 1;
+  std::vector<Index> features_;
+  std::vector<std::int32_t> count_;
+  std::vector<double> left_;
+  std::vector<double> all_;
+};
+
+std::vector<std::int32_t> sample_rows(Index rows, ForestKind kind, RandomSource& random) {
+  const Index wanted = std::min(rows, kMostTreeRows);
+  std::vector<std::int32_t> sample(static_cast<std::size_t>(wanted));
+  if (kind == ForestKind::kExtraTrees && wanted == rows) {
+    std::iota(sample.begin(), sample.end(), 0);
+    return sample;
+  }
+  for (std::int32_t& row : sample) row = static_cast<std::int32_t>(random.index(rows));
+  return sample;
+}
+
+}  // namespace
+
+void ForestAttacker::fit(const AttackRows& train, const AttackRows& selection, RandomSource& random) {
+  const BinnedRows binned = bin_rows(train.data);
+  const int trees = std::max(10, task_.effort.trees / 20);
+  double best = -std::numeric_limits<double>::infinity();
+  for (const Index least_leaf : kLeastLeaf) {
+    std::vector<Tree> grown;
+    for (int t = 0; t < trees; ++t) {
+      Grower grower(binned, train.x, task_, kind_, least_leaf, random);
+      grown.push_back(grower.grow(sample_rows(train.rows(), kind_, random)));
+    }
+    std::swap(trees_, grown);
+    const double score = mean_score(log_probability(selection), selection.x);
+    if (score > best) {
+      best = score;
+    } else {
+      std::swap(trees_, grown);
+    }
+  }
+}
+
+Matrix<float> ForestAttacker::log_probability(const AttackRows& rows) {
+  Matrix<float> out = Matrix<float>::Zero(rows.rows(), task_.levels);
+  for (const Tree& tree : trees_) {
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const Node* node = tree.nodes.data();
+      while (node->feature >= 0)
+        node = tree.nodes.data() + node->below + (rows.data(i, node->feature) < node->threshold ? 0 : 1);
+      for (Index l = 0; l < task_.levels; ++l) out(i, l) += tree.shares[static_cast<std::size_t>(node->below + l)];
+    }
+  }
+  out = (out / static_cast<float>(std::max<std::size_t>(1, trees_.size()))).array().max(1e-12F).log();
+  return out;
+}
+
+}  // namespace ppan
