@@ -275,7 +275,7 @@ class Suite {
       learners_.push_back({kind, LearnFrom::kAll});
       const bool cheap = kind == AttackerKind::kTrees || kind == AttackerKind::kLogistic ||
                          kind == AttackerKind::kForest || kind == AttackerKind::kKeys;
-      if (!split_.trained.empty() && cheap) learners_.push_back({kind, LearnFrom::kHeldOut});
+      if (!split_.trained.empty() && cheap && options_.held_out_learners) learners_.push_back({kind, LearnFrom::kHeldOut});
     }
   }
 

@@ -26,6 +26,7 @@ struct SuiteOptions {
   Index most_training_rows =
       50'000;                  ///< Rows attackers learn from, further releases not counted. At least 1.
   Index most_releases = 150'000;  ///< The same, every release counted; fewer are drawn of many rows. At least 1.
+  bool held_out_learners = true;  ///< Attackers that learn from held-out rows alone compete as well.
   /// Every trace is looked at first by itself and left out if it has nothing to do with the attribute. False:
   /// only digits and repeats, of which there are many.
   bool screen_traces = false;

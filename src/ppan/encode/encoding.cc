@@ -21,8 +21,10 @@ constexpr double kHeavySkewness = 2;
 constexpr double kHeavyDistance = 8;
 constexpr std::size_t kTailKnots = 65;     // of them, kept for the tails
 constexpr std::size_t kGridSample = 20'000;  // rows that a grid is tried on
-constexpr double kFinestShare = 1e-7;        // of the range: finer digits mean nothing
+constexpr double kFinestShare = 1e-7;        // of the range: finer digits of a column without decimals mean nothing
 constexpr double kLeastGrid = 1e-12;
+constexpr double kRoundOff = 1e-24;   // squared error of arithmetic, in variances
+constexpr double kMostValue = 1e150;  // beyond, squares cannot be represented
 
 // Phi^-1 by Acklam's rational approximation (relative error 1.2e-9; P. J. Acklam, 2003). Scores need only be
 // increasing and near the normal ones, because the knots themselves are stored.
@@ -111,6 +113,7 @@ std::vector<RankBin> rank_bins(const std::vector<double>& sorted, std::size_t mi
                                          count)});
     begin = end;
   }
+  bins.back().value = sorted.back();  // an end of the range, which at least `min_rows` rows share
   return bins;
 }
 
@@ -143,13 +146,27 @@ void fit_scale(const std::vector<double>& sorted, bool ranks, std::size_t min_ro
   out.scale = m.deviation > 0 ? m.deviation : 1;
 }
 
+// The ends of a range moved inwards onto multiples of `step`; a range that holds none becomes the nearest one.
+std::pair<double, double> range_on_grid(double least, double most, double step) {
+  // A quotient that is whole but for the last bits is whole.
+  const auto whole = [](double quotient, double otherwise) {
+    const double nearest = std::nearbyint(quotient);
+    return std::abs(quotient - nearest) <= 1e-12 * std::max(1e3, std::abs(quotient)) ? nearest : otherwise;
+  };
+  const double low = whole(least / step, std::ceil(least / step)) * step;
+  const double high = whole(most / step, std::floor(most / step)) * step;
+  const double middle = std::nearbyint((0.5 * least + 0.5 * most) / step) * step;
+  return low <= high ? std::pair(low, high) : std::pair(middle, middle);
+}
+
 // Mean squared error of v when the values are rounded to multiples of `step`.
 double rounding_cost(const std::vector<double>& sorted, const ColumnEncoding& column, double step) {
   const std::size_t stride = std::max<std::size_t>(1, sorted.size() / kGridSample);
+  const auto [low, high] = range_on_grid(column.least, column.most, step);
   double sum = 0;
   double count = 0;
   for (std::size_t i = 0; i < sorted.size(); i += stride) {
-    const double rounded = std::clamp(std::nearbyint(sorted[i] / step) * step, column.least, column.most);
+    const double rounded = std::clamp(std::nearbyint(sorted[i] / step) * step, low, high);
     const double error = column.encode_exactly(rounded) - column.encode_exactly(sorted[i]);
     sum += error * error;
     count += 1;
@@ -162,12 +179,12 @@ double automatic_grid(const std::vector<double>& sorted, const ColumnEncoding& c
                       double most_cost) {
   const double width = column.most - column.least;
   if (!(width > 0)) return native > 0 ? native : kLeastGrid;
-  const double finest = std::max({native, width * kFinestShare, kLeastGrid});
+  const double finest = std::max(native > 0 ? native : width * kFinestShare, kLeastGrid);
   for (int power = static_cast<int>(std::ceil(std::log10(width))) + 1;; --power) {
     for (const int digit : {5, 2, 1}) {
       const double step = power >= 0 ? digit * std::pow(10.0, power) : digit / std::pow(10.0, -power);
       if (step <= finest * (1 + 1e-9)) return native > 0 && step < native ? native : step;
-      if (rounding_cost(sorted, column, step) <= most_cost) return step;
+      if (rounding_cost(sorted, column, step) <= most_cost + kRoundOff) return step;
     }
   }
 }
@@ -176,7 +193,7 @@ double automatic_grid(const std::vector<double>& sorted, const ColumnEncoding& c
 int decimals_of(double step) {
   for (int d = 0; d <= kMostDecimals; ++d) {
     const double scaled = step * std::pow(10.0, d);
-    if (std::abs(scaled - std::nearbyint(scaled)) <= 1e-9 * scaled) return d;
+    if (std::abs(scaled - std::nearbyint(scaled)) <= std::min(1e-6, 1e-9 * scaled)) return d;
   }
   return kMostDecimals + 1;
 }
@@ -206,15 +223,6 @@ void fit_range(const std::vector<double>& sorted, const ColumnSpec& spec, std::s
   out.most = sorted[sorted.size() - behind];
 }
 
-// The ends of the range moved inwards onto the grid.
-void round_range(ColumnEncoding& out) {
-  const double low = std::ceil(out.least / out.grid - 1e-9) * out.grid;
-  const double high = std::floor(out.most / out.grid + 1e-9) * out.grid;
-  const double middle = std::nearbyint((0.5 * out.least + 0.5 * out.most) / out.grid) * out.grid;
-  out.least = out.format.snap(low <= high ? low : middle);
-  out.most = out.format.snap(low <= high ? high : middle);
-}
-
 void fit_number(const TableColumn& column, const ColumnSpec& spec, const EncodingOptions& options,
                 ColumnEncoding& out) {
   std::vector<double> present;
@@ -227,6 +235,11 @@ void fit_number(const TableColumn& column, const ColumnSpec& spec, const Encodin
                 "leave it out of [roles]");
   }
   std::sort(present.begin(), present.end());
+  if (present.front() < -kMostValue || present.back() > kMostValue) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("column '{}' has values beyond {:g}, which cannot be worked with", column.name, kMostValue),
+                "make the column a category, give it another unit, or leave it out of [roles]");
+  }
   out.may_be_missing = present.size() < column.number.size();
   out.format = column.format;
   const auto min_rows = static_cast<std::size_t>(options.min_rows);
@@ -245,7 +258,9 @@ void fit_number(const TableColumn& column, const ColumnSpec& spec, const Encodin
   const int needed = decimals_of(out.grid);
   out.format.fixed = out.format.fixed && out.format.decimals.value_or(0) >= needed;
   out.format.decimals = out.format.fixed ? std::max(needed, *out.format.decimals) : needed;
-  round_range(out);
+  const auto [low, high] = range_on_grid(out.least, out.most, out.grid);
+  out.least = out.format.snap(low);
+  out.most = out.format.snap(high);
   for (double& x : present) x = out.round(x);
   fit_scale(present, ranks, min_rows, out);
 }

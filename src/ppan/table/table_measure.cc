@@ -87,8 +87,9 @@ AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) 
     out.suite->screen_traces = true;
     out.suite->most_training_rows = 25'000;
     out.suite->most_releases = 25'000;
-    out.suite->effort = {.epochs = 15, .patience = 2, .trees = 400, .neighbours = 10'000};
+    out.suite->effort = {.epochs = 15, .patience = 2, .trees = 400, .neighbours = 4'000};
     if (!out.details) {
+      out.suite->held_out_learners = false;
       out.suite->attackers = {AttackerKind::kTrees,    AttackerKind::kDensity, AttackerKind::kForest,
                               AttackerKind::kSmallMlp, AttackerKind::kKeys,    AttackerKind::kLogistic,
                               AttackerKind::kLookup,   AttackerKind::kPrior};

@@ -313,8 +313,11 @@ TEST(Audit, LimitIsAboutTheUpperEndOfTheInterval) {
   EXPECT_FALSE(report.within_limit());
   EXPECT_THAT(report.over_limit(), ::testing::ElementsAre("x"));
   AuditReport moved = report;
-  moved.limit = report.attributes[0].leakage.interval95->high + 1e-9;
+  moved.limit = report.attributes[0].upper_end + 1e-9;
   EXPECT_TRUE(moved.within_limit());
+  // An audit that would have missed a leak of this size cannot vouch for the limit.
+  moved.limit = report.attributes[0].power->nats - 1e-9;
+  EXPECT_FALSE(moved.within_limit());
   moved.limit = report.attributes[0].leakage.nats;
   EXPECT_FALSE(moved.within_limit());
   moved.limit = 10;

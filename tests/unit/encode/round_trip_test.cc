@@ -85,7 +85,7 @@ RC_GTEST_PROP(RoundTrip, ReproducesTheTable, ()) {
     RC_PRE(!is_numeric(column.type) || column.missing < table.rows);
   }
   const Encoding fitted =
-      fit_encoding(table, specs, {.max_levels = 4096, .min_rows = 1, .missing = {"?"}});
+      fit_encoding(table, specs, {.max_levels = 4096, .min_rows = 1, .grid_cost = 0, .missing = {"?"}});
   const Encoding encoding = encoding_from_json(nlohmann::json::parse(to_json(fitted).dump()));
   const Encoder encoder(encoding);
   std::vector<ReleasedColumn> released;
@@ -118,7 +118,7 @@ RC_GTEST_PROP(RoundTrip, NumbersStayInRangeAndOnTheGrid, (double v)) {
        .type = ColumnType::kReal,
        .encoding = *rc::gen::element(NumericEncoding::kRank, NumericEncoding::kStandard)}};
   CsvReader reader(memory_source("x\n1.5\n2.25\n-3\n40.75\n"));
-  const ColumnEncoding column = fit_encoding(read_table(reader, specs), specs, {}).columns[0];
+  const ColumnEncoding column = fit_encoding(read_table(reader, specs), specs, {.min_rows = 1, .grid_cost = 0}).columns[0];
   const double x = column.decode(v);
   RC_ASSERT(x >= -3 && x <= 40.75);
   RC_ASSERT(x * 100 == std::nearbyint(x * 100) || std::abs(x * 100 - std::nearbyint(x * 100)) < 1e-9);

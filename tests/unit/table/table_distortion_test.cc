@@ -137,7 +137,7 @@ TEST(Heads, GiveTheLikeliestLevelTheValueAndMissing) {
   output(1, c.layout.width - 2) = 9;
   output(1, c.layout.width - 1) = 0.1F;  // more likely missing than not
   EncodedRows rows;
-  read_heads(output, c.layout, rows);
+  read_heads<float>(output, c.layout, rows);
   ASSERT_EQ(rows.columns.size(), 3U);
   EXPECT_EQ(rows.columns[0].code, (Symbols{2, 0}));
   EXPECT_EQ(rows.columns[1].code, (Symbols{0, 0}));

@@ -69,6 +69,7 @@ TEST(TableModel, ReleasesUnchangedRowsUnchanged) {
 TEST(TableModel, ConstantIsTheMostFrequentLevelAndTheMean) {
   EncodedTable table =
       encoded("x,colour,shape,size\na,red,r,1\nb,blue,r,2\na,blue,s,\nb,blue,s,6\n", testing::mixed_schema());
+  ASSERT_EQ(table.encoding.columns[3].grid, 1);
   const EncodedRows out = release(constant_model(table.schema, table.encoding, table.rows), table.rows, 1);
   const ColumnEncoding& colour = table.encoding.columns[1];
   for (std::size_t r = 0; r < 4; ++r) {

@@ -27,7 +27,7 @@ struct EncodedTable {
 
 inline EncodedTable encoded(const std::string& csv, const Schema& schema) {
   const Table table = table_of(csv, schema);
-  EncodedTable out{schema, fit_encoding(table, schema.columns, {}), {}};
+  EncodedTable out{schema, fit_encoding(table, schema.columns, {.min_rows = 1, .grid_cost = 0}), {}};
   std::vector<std::int32_t> every(out.encoding.columns.size());
   std::iota(every.begin(), every.end(), 0);
   Encoder(out.encoding).encode(table, every, UnknownRow::kFail, out.rows);
