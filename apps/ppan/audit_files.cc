@@ -174,6 +174,22 @@ std::string audit_text(const AuditReport& report) {
                      report.quick ? ", quick" : "", report.inconclusive() ? ", inconclusive" : "");
 }
 
+// How far a finding can be trusted, in a sentence.
+static std::string reach_of(const AttributeAudit& attribute) {
+  std::string out;
+  if (attribute.power) {
+    out += fmt::format("; leaks of {:.4f} nats and more are found with probability 0.9, so up to {:.4f} nats are allowed for",
+                       attribute.power->nats, attribute.upper_end);
+  }
+  if (attribute.forecast) {
+    const Estimate& later = attribute.forecast->ten_times;
+    out += fmt::format("; with ten times the rows attackers are expected to find {:.4f} nats (estimate, 95 % interval "
+                       "{:.4f} to {:.4f})",
+                       later.nats, later.interval95->low, later.interval95->high);
+  }
+  return out;
+}
+
 std::vector<AuditDetail> audit_details(const AuditReport& report, const std::string& made) {
   std::vector<AuditDetail> out;
   if (report.joint) {
@@ -185,7 +201,8 @@ std::vector<AuditDetail> audit_details(const AuditReport& report, const std::str
     joint.note = made;
     out.push_back(std::move(joint));
   }
-  for (const AttributeAudit& attribute : report.attributes) out.push_back(detail_of(attribute, made));
+  for (const AttributeAudit& attribute : report.attributes)
+    out.push_back(detail_of(attribute, made + reach_of(attribute)));
   return out;
 }
 

@@ -229,7 +229,9 @@ AttackPower attack_power(const SuiteInput& input, const AttackTarget& target, co
     }
   });
   AttackPower power;
-  power.nats = scores.empty() ? entropy : 0;
+  // A weak leak I has gains of variance 2 I, so that even the best of all attackers needs this much.
+  const double least = 2 * kDetected * kDetected / static_cast<double>(split.test.size());
+  power.nats = scores.empty() ? entropy : std::min(least, entropy);
   for (std::vector<PlantedLeakage>& own : found) {
     power.nats = std::max(power.nats, detectable(own).value_or(entropy));
     power.planted.insert(power.planted.end(), own.begin(), own.end());

@@ -668,7 +668,7 @@ void scan_undeclared(const AuditInput& input, const SuiteInput& suite_in, const 
 std::string_view to_string(AuditVerdict verdict) {
   switch (verdict) {
     case AuditVerdict::kNothingFound:
-      return "nothing found";
+      return "nothing seen";
     case AuditVerdict::kLeakFound:
       return "leak found";
     case AuditVerdict::kInconclusive:

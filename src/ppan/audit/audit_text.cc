@@ -41,10 +41,10 @@ class Words {
 };
 
 void add_attackers(const AttributeAudit& a, const Words& words, std::string& text) {
-  text += fmt::format("  {:<22}{:>10}   {}\n", "attacker", "found", "95 % interval");
+  text += fmt::format("  {:<44}{:>8}   {}\n", "attacker", "found", "95 % interval");
   for (const AttackerScore& s : a.attackers) {
     text +=
-        fmt::format("  {:<22}{:>10}   {}\n", s.name, words.number(s.leakage.nats), words.interval(s.leakage));
+        fmt::format("  {:<44}{:>8}   {}\n", s.name, words.number(s.leakage.nats), words.interval(s.leakage));
   }
   text += fmt::format("  strongest on the selection rows: {}\n", a.winner);
 }
@@ -85,9 +85,20 @@ void add_learning(const AttributeAudit& a, const Words& words, std::string& text
   text += "  found by rows learned from:";
   for (const LearningPoint& p : a.learning)
     text += fmt::format("  {} {}", p.rows, words.number(std::max(0.0, p.gain.value)));
-  text += a.verdict == AuditVerdict::kInconclusive
-              ? "  - still rising: INCONCLUSIVE, more rows would find more\n"
-              : "\n";
+  text += a.verdict == AuditVerdict::kInconclusive ? "  - INCONCLUSIVE, more rows are needed\n" : "\n";
+  if (!a.forecast) return;
+  for (const auto& [rows, e] :
+       {std::pair("ten times the rows", &a.forecast->ten_times), std::pair("any number of rows", &a.forecast->limit)}) {
+    text += fmt::format("  with {} attackers are expected to find {} (estimate, 95 % interval {})\n", rows,
+                        words.amount(e->nats), words.interval(*e));
+  }
+}
+
+void add_power(const AttributeAudit& a, const Words& words, std::string& text) {
+  if (!a.power) return;
+  text += fmt::format("  power: this audit finds {} and more with probability 0.9 (planted leaks, both kinds)\n",
+                      words.amount(a.power->nats));
+  text += fmt::format("  so the finding allows for up to {}\n", words.amount(a.upper_end));
 }
 
 void add_where(const AttributeAudit& a, const Words& words, std::string& text) {
@@ -175,7 +186,9 @@ Json json_of(const AttributeAudit& a) {
            {"levels", a.level},
            {"entropy_nats", finite(a.entropy)},
            {"leakage", json_of(a.leakage)},
+           {"upper_end_nats", finite(a.upper_end)},
            {"verdict", to_string(a.verdict)},
+           {"learned_rows", a.learned_rows},
            {"winner", a.winner},
            {"attackers", attackers},
            {"learning_curve", learning},
@@ -188,6 +201,16 @@ Json json_of(const AttributeAudit& a) {
            {"sources", sources},
            {"other_estimates", others},
            {"upper_bounds", upper}};
+  if (a.power) {
+    Json planted = Json::array();
+    for (const PlantedLeakage& p : a.power->planted)
+      planted.push_back({{"score", p.score}, {"planted_nats", p.planted}, {"found_nats", json_of(p.found)}});
+    out["power"] = {{"nats", finite(a.power->nats)}, {"probability", 0.9}, {"planted", planted}};
+  }
+  if (a.forecast) {
+    out["forecast"] = {{"ten_times_the_rows", json_of(a.forecast->ten_times)},
+                       {"any_number_of_rows", json_of(a.forecast->limit)}};
+  }
   if (a.r_squared) out["r_squared"] = {{"regressor", a.regressor}, {"value", json_of(*a.r_squared)}};
   if (a.side) {
     out["side_information"] = {{"side", json_of(a.side->side)},
@@ -204,25 +227,24 @@ Json json_of(const AttributeAudit& a) {
 
 std::string headline(const AttributeAudit& a, InformationUnit unit) {
   const Words words(unit);
-  // The attacker is chosen on other rows than it is reported on, where another may have had more luck.
-  double most = a.leakage.nats;
-  for (const AttackerScore& s : a.attackers) most = std::max(most, s.leakage.nats);
-  const std::string whose =
-      words.number(most) == words.number(a.leakage.nats)
-          ? std::string()
-          : fmt::format(" by the one chosen on other rows, which found {}", words.number(a.leakage.nats));
-  return fmt::format(
-      "no attacker in this suite found more than {} about \"{}\" (95 % interval {}{}; {} to be known)",
-      words.amount(most), a.name, words.interval(a.leakage), whose, words.number(a.entropy));
+  const std::string known = fmt::format("{} to be known", words.amount(a.entropy));
+  if (a.leakage.interval95->low > 0) {
+    return fmt::format("leakage of \"{}\" is at least {} (95 % interval {}), found by {}; {}", a.name,
+                       words.amount(a.leakage.nats), words.interval(a.leakage), a.winner, known);
+  }
+  return fmt::format("nothing was seen of \"{}\" (95 % interval {}, {}); {}", a.name, words.interval(a.leakage),
+                     a.power ? fmt::format("and leaks below {} are not seen by this audit", words.amount(a.power->nats))
+                             : std::string("power not measured"),
+                     known);
 }
 
 std::string to_text(const AuditReport& report, InformationUnit unit) {
   const Words words(unit);
   std::string text = fmt::format(
-      "Audit of {} rows and {} released columns{}: attackers learned from {} rows{}, were chosen on {} and "
-      "are "
+      "Audit of {} rows and {} released columns{}: attackers learned from {} rows{}{}, were chosen on {} and are "
       "reported on {}.\n",
       report.rows, report.released.size(), report.quick ? " (quick)" : "", report.training_rows,
+      report.trained_rows > 0 ? fmt::format(" and {} that trained the mechanism", report.trained_rows) : std::string(),
       report.releases_per_training_row > 1
           ? fmt::format(" ({} releases of each)", report.releases_per_training_row)
           : std::string(),
@@ -236,6 +258,7 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
   for (const AttributeAudit& a : report.attributes) {
     text += fmt::format("\n{}: {}\n", to_string(a.verdict), headline(a, unit));
     add_attackers(a, words, text);
+    add_power(a, words, text);
     add_learning(a, words, text);
     add_numbers(a, words, text);
     add_where(a, words, text);
@@ -244,10 +267,10 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
   }
   if (report.joint) {
     text += fmt::format(
-        "\njointly: no attacker in this suite found more than {} about {} (95 % interval {}; {} to be "
-        "known){}\n",
-        words.amount(report.joint->leakage.nats), fmt::join(report.joint->names, " and "),
-        words.interval(report.joint->leakage), words.number(report.joint->entropy),
+        "\njointly: leakage of {} is {} (95 % interval {}, allows for up to {}); {} to be known{}\n",
+        fmt::join(report.joint->names, " and "), words.amount(report.joint->leakage.nats),
+        words.interval(report.joint->leakage), words.number(report.joint->upper_end),
+        words.number(report.joint->entropy),
         report.joint->still_rising ? " - still rising: INCONCLUSIVE" : "");
     add_upper(report.joint->upper, words, text);
   }
@@ -266,7 +289,7 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
   for (const std::string& column : report.not_audited) text += fmt::format("not audited: {}\n", column);
   if (report.limit) {
     text += fmt::format("\nlimit {}: {}\n", words.amount(*report.limit),
-                        report.within_limit() ? "the upper end of every interval stays within it"
+                        report.within_limit() ? "what every finding allows for stays within it"
                                               : fmt::format("NOT shown to be kept for {}",
                                                             fmt::join(report.over_limit(), ", ")));
   }
@@ -284,6 +307,7 @@ std::string to_json(const AuditReport& report) {
            {"version", 1},
            {"rows", report.rows},
            {"training_rows", report.training_rows},
+           {"trained_rows", report.trained_rows},
            {"selection_rows", report.selection_rows},
            {"test_rows", report.test_rows},
            {"quick", report.quick},
@@ -298,6 +322,7 @@ std::string to_json(const AuditReport& report) {
     out["joint"] = {{"names", report.joint->names},
                     {"entropy_nats", finite(report.joint->entropy)},
                     {"leakage", json_of(report.joint->leakage)},
+                    {"upper_end_nats", finite(report.joint->upper_end)},
                     {"still_rising", report.joint->still_rising},
                     {"upper_bounds", upper}};
   }

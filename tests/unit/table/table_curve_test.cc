@@ -184,8 +184,8 @@ TEST(TableCurve, ChoosesBetweenRestartsOnRowsThatItDoesNotReportOn) {
   options.references = false;
   const TableCurveResult result = curve_of(mixed_csv(600, 0.1, 5), mixed_schema(), options);
   ASSERT_EQ(result.points.size(), 1U);
-  // Of the 150 test rows 75 train attackers and 30 choose between them; none of the 90 validation rows.
-  EXPECT_EQ(result.points[0].measured.audit.leakage().samples, 45);
+  // Of the 150 test rows 45 train attackers and 30 choose between them; none of the 90 validation rows.
+  EXPECT_EQ(result.points[0].measured.audit.leakage().samples, 75);
   options.validation = 0;
   EXPECT_THROW(curve_of(mixed_csv(600, 0.1, 5), mixed_schema(), options), Error);
 }
@@ -246,12 +246,12 @@ TEST(PointWarnings, TellOverfittingMissedBudgetsAndDivergence) {
   TablePoint point{.number = 3, .budget = 0.1};
   point.measured.change.distortion = 0.11;
   AttributeAudit& found = point.measured.audit.attributes.emplace_back();
-  found.leakage.nats = 0.08;
-  point.training_leakage.nats = 0.04;
+  found.leakage = {.nats = 0.08, .interval95 = Interval{0.075, 0.085}};
+  point.training_leakage = {.nats = 0.03, .interval95 = Interval{0.02, 0.04}};
   EXPECT_TRUE(point_warnings(point).empty());
-  point.training_leakage.nats = 0.02;
+  point.training_leakage = {.nats = 0.01, .interval95 = Interval{0, 0.02}};
   ASSERT_EQ(point_warnings(point).size(), 1U);
-  EXPECT_THAT(point_warnings(point)[0], HasSubstr("0.060 more than training rows"));
+  EXPECT_THAT(point_warnings(point)[0], HasSubstr("overfits"));
   point.measured.change.distortion = 0.13;
   point.training.stop = Stop::kDiverged;
   EXPECT_EQ(point_warnings(point).size(), 3U);

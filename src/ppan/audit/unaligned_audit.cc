@@ -1,0 +1,307 @@
+#include "ppan/audit/unaligned_audit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "ppan/core/error.h"
+#include "ppan/core/random.h"
+
+namespace ppan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kSelectionShare = 0.2;
+constexpr Index kLeastRows = 100;
+constexpr Index kMostReleased = 20'000;  // rows that neighbours are looked for among
+
+std::vector<std::int32_t> range(Index begin, Index end) {
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(end - begin));
+  std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(begin));
+  return rows;
+}
+
+AuditTable take_columns(const AuditTable& table, const std::vector<std::string>& names) {
+  AuditTable out;
+  for (const std::string& name : names) out.columns.push_back(*table.find(name));
+  return out;
+}
+
+SuiteOptions suite_for(const AuditOptions& options) {
+  SuiteOptions suite = options.suite.value_or(SuiteOptions{});
+  if (suite.attackers.empty() && options.quick) suite.attackers = quick_attackers(false);
+  suite.learning_curve = false;
+  suite.sources = false;
+  suite.screen_traces = true;
+  suite.threads = options.threads;
+  suite.seed = options.seed;
+  return suite;
+}
+
+// Splits rows at random: the last fifth is to choose on.
+void split_for_choice(std::vector<std::int32_t> rows, std::uint64_t seed, AttackSplit& split) {
+  SeededRandom random = SeededRandom(seed).fork("unaligned-split");
+  shuffle(random, rows);
+  const auto selection = static_cast<std::size_t>(kSelectionShare * static_cast<double>(rows.size()));
+  split.selection.assign(rows.end() - static_cast<std::ptrdiff_t>(selection), rows.end());
+  rows.resize(rows.size() - selection);
+  split.train = std::move(rows);
+}
+
+Symbols codes_of(const AttackTarget& target, const std::vector<std::int32_t>& rows) {
+  Symbols out;
+  for (const std::int32_t row : rows) out.push_back(target.code[static_cast<std::size_t>(row)]);
+  return out;
+}
+
+void describe(const SuiteResult& result, const AttackTarget& target, const AttackSplit& split,
+              UnalignedFinding& out) {
+  const Symbols x = codes_of(target, split.test);
+  out.entropy = result.entropy;
+  out.winner = result.winner;
+  out.leakage = lower_bound(result.gain, result.entropy, "attribute inference, " + result.winner);
+  out.accuracy = accuracy(result.log_probability, x);
+  out.prior_accuracy = std::exp(log_share(x, target.levels).maxCoeff());
+}
+
+// a - b of independent rows.
+Rate difference(const Vector<double>& a, const Vector<double>& b) {
+  const Rate first = mean_rate(a);
+  const Rate second = mean_rate(b);
+  const double half = std::hypot(first.interval95.high - first.value, second.interval95.high - second.value);
+  const double value = first.value - second.value;
+  return {value, {value - half, value + half}};
+}
+
+UnalignedFinding attack_carried(const UnalignedInput& input, UnalignedFinding out, const AuditOptions& options) {
+  const Index original = input.original.rows();
+  const Index control = input.control ? input.control->rows() : 0;
+  AuditTable known = take_columns(input.original, out.known);
+  AuditColumn secret = *input.original.find(out.name);
+  if (input.control) {
+    append_rows(known, take_columns(*input.control, out.known));
+    append_rows(secret, *input.control->find(out.name));
+  }
+  append_rows(known, take_columns(input.released, out.known));
+  append_rows(secret, *input.released.find(out.name));
+
+  AttackSplit split;
+  split_for_choice(range(original + control, known.rows()), options.seed, split);
+  split.test = range(0, original);
+  const AttackTarget target = target_of(secret, split.train, options.target);
+  FeatureOptions features = options.features;
+  features.row_position = false;
+  const FeatureMap map(known, features);
+  const SuiteInput suite_in = suite_input(map, known, {});
+  const SuiteResult found = attack(suite_in, target, split, suite_for(options));
+  describe(found, target, split, out);
+  if (control > 0) {
+    split.test = range(original, original + control);
+    const SuiteResult beside = attack(suite_in, target, split, suite_for(options));
+    out.control = lower_bound(beside.gain, beside.entropy, "attribute inference about control rows");
+    out.beyond_control = difference(found.gain, beside.gain);
+  }
+  return out;
+}
+
+// For each row of `rows` the row of `among` that is nearest by the features.
+std::vector<std::int32_t> nearest_rows(const Matrix<float>& rows, const Matrix<float>& among) {
+  constexpr Index kBlock = 512;
+  const Vector<float> norm = among.rowwise().squaredNorm();
+  std::vector<std::int32_t> out(static_cast<std::size_t>(rows.rows()));
+  for (Index first = 0; first < rows.rows(); first += kBlock) {
+    const Index count = std::min(kBlock, rows.rows() - first);
+    Matrix<float> distance = among * rows.middleRows(first, count).transpose() * -2.0F;
+    distance.colwise() += norm;
+    for (Index i = 0; i < count; ++i) {
+      Index best = 0;
+      distance.col(i).minCoeff(&best);
+      out[static_cast<std::size_t>(first + i)] = static_cast<std::int32_t>(best);
+    }
+  }
+  return out;
+}
+
+AuditColumn pick_rows(const AuditColumn& column, const std::vector<std::int32_t>& rows, std::string name) {
+  AuditColumn out;
+  out.name = std::move(name);
+  out.level = column.level;
+  out.category = column.category;
+  if (column.numeric()) out.number.resize(static_cast<Index>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
+    out.missing.push_back(column.missing[row]);
+    if (column.has_text()) out.code.push_back(column.code[row]);
+    if (column.numeric()) out.number[static_cast<Index>(i)] = column.number[rows[i]];
+  }
+  return out;
+}
+
+// What each original person's nearest released row says, beside what is known of the person.
+AuditTable with_nearest(const UnalignedInput& input, const std::vector<std::string>& known) {
+  const AuditTable original = take_columns(input.original, known);
+  AuditTable both = original;
+  append_rows(both, take_columns(input.released, known));
+  const FeatureMap map(both, {.row_position = false, .trace_columns = 0});
+  const Matrix<float> data = map.apply(both).data;
+  const Index rows = original.rows();
+  const Index released = std::min(kMostReleased, input.released.rows());
+  const auto nearest = nearest_rows(data.topRows(rows), data.middleRows(rows, released));
+  AuditTable out = original;
+  for (const AuditColumn& column : input.released.columns)
+    out.columns.push_back(pick_rows(column, nearest, column.name + " of the nearest released row"));
+  return out;
+}
+
+UnalignedFinding attack_not_carried(const UnalignedInput& input, UnalignedFinding out, const AuditOptions& options) {
+  std::vector<std::int32_t> rows = range(0, input.original.rows());
+  SeededRandom random = SeededRandom(options.seed).fork("unaligned-labelled");
+  shuffle(random, rows);
+  AttackSplit split;
+  split.test.assign(rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2), rows.end());
+  rows.resize(rows.size() / 2);
+  split_for_choice(rows, options.seed, split);
+  const AttackTarget target = target_of(*input.original.find(out.name), split.train, options.target);
+  FeatureOptions features = options.features;
+  features.row_position = false;
+  const auto run = [&](const AuditTable& table) {
+    const FeatureMap map(table, features);
+    return attack(suite_input(map, table, {}), target, split, suite_for(options));
+  };
+  const SuiteResult without = run(take_columns(input.original, out.known));
+  const SuiteResult with = run(with_nearest(input, out.known));
+  describe(with, target, split, out);
+  out.control = lower_bound(without.gain, without.entropy, "attribute inference without the release");
+  out.beyond_control = mean_rate(with.gain - without.gain);
+  return out;
+}
+
+void check_input(const UnalignedInput& input) {
+  if (input.sensitive.empty())
+    throw Error(ErrorCode::kUsage, "no sensitive column is named", "Name at least one: --sensitive COLUMN.");
+  if (input.original.rows() < kLeastRows || input.released.rows() < kLeastRows) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} original and {} released rows are too few to audit; at least {} of each are needed",
+                            input.original.rows(), input.released.rows(), kLeastRows));
+  }
+  for (const std::string& name : input.sensitive) {
+    if (input.original.find(name) == nullptr || (input.control && input.control->find(name) == nullptr))
+      throw Error(ErrorCode::kBadInput, fmt::format("column \"{}\" is not in every table", name));
+  }
+}
+
+Json json_of(const Estimate& e) {
+  Json out{{"nats", e.nats}, {"bound", to_string(e.bound)}, {"method", e.method}, {"samples", e.samples}};
+  if (e.interval95) out["interval95"] = Json::array({e.interval95->low, e.interval95->high});
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> UnalignedReport::over_limit() const {
+  std::vector<std::string> over;
+  if (!limit) return over;
+  for (const UnalignedFinding& a : attributes) {
+    const double high = a.beyond_control ? a.beyond_control->interval95.high : a.leakage.interval95->high;
+    if (high > *limit) over.push_back(a.name);
+  }
+  return over;
+}
+
+UnalignedReport audit_unaligned(const UnalignedInput& input, const AuditOptions& options) {
+  require_none(options.check(), "an audit with these options cannot be made:");
+  check_input(input);
+  UnalignedReport report;
+  report.original_rows = input.original.rows();
+  report.released_rows = input.released.rows();
+  report.control_rows = input.control ? input.control->rows() : 0;
+  report.limit = options.limit;
+  for (const std::string& name : input.sensitive) {
+    UnalignedFinding finding;
+    finding.name = name;
+    finding.carried = input.released.find(name) != nullptr;
+    for (const AuditColumn& column : input.released.columns) {
+      const bool sensitive =
+          std::find(input.sensitive.begin(), input.sensitive.end(), column.name) != input.sensitive.end();
+      if (!sensitive && input.original.find(column.name) != nullptr &&
+          (!input.control || input.control->find(column.name) != nullptr))
+        finding.known.push_back(column.name);
+    }
+    if (finding.known.empty())
+      throw Error(ErrorCode::kBadInput, "the tables share no column that is not sensitive",
+                  "Give tables whose columns have the same names.");
+    report.attributes.push_back(finding.carried ? attack_carried(input, finding, options)
+                                                : attack_not_carried(input, finding, options));
+  }
+  return report;
+}
+
+std::string to_text(const UnalignedReport& report, InformationUnit unit) {
+  const auto amount = [&](double nats) { return fmt::format("{:.4f} {}", from_nats(nats, unit), to_string(unit)); };
+  const auto interval = [&](const Interval& i) {
+    return fmt::format("{:.4f} to {:.4f}", from_nats(i.low, unit), from_nats(i.high, unit));
+  };
+  std::string text = fmt::format(
+      "Audit of a release that is not row by row: {} released rows, {} original ones, {} control rows. Attackers know "
+      "columns of a person and infer another.\n",
+      report.released_rows, report.original_rows, report.control_rows);
+  for (const UnalignedFinding& a : report.attributes) {
+    text += fmt::format("\n\"{}\", {}: {} (lower bound, 95 % interval {}, {}; {} to be known)\n", a.name,
+                        a.carried ? "which the release carries" : "which the release does not carry",
+                        amount(a.leakage.nats), interval(*a.leakage.interval95), a.winner, amount(a.entropy));
+    text += fmt::format("  known of a person: {}\n", fmt::join(a.known, ", "));
+    text += fmt::format("  guesses right {:.1f} %, by the most frequent value alone {:.1f} %\n", 100 * a.accuracy.value,
+                        100 * a.prior_accuracy);
+    if (a.control) {
+      text += fmt::format("  {}: {} (95 % interval {})\n",
+                          a.carried ? "the same about control rows" : "the same without the release",
+                          amount(a.control->nats), interval(*a.control->interval95));
+      text += fmt::format("  so the release adds {} (95 % interval {})\n", amount(a.beyond_control->value),
+                          interval(a.beyond_control->interval95));
+    } else {
+      text +=
+          "  without control rows (--control) nobody can say how much of this the population tells about anybody\n";
+    }
+  }
+  if (report.limit) {
+    text += fmt::format("\nlimit {}: {}\n", amount(*report.limit),
+                        report.over_limit().empty()
+                            ? "kept"
+                            : fmt::format("NOT shown to be kept for {}", fmt::join(report.over_limit(), ", ")));
+  }
+  return text;
+}
+
+std::string to_json(const UnalignedReport& report) {
+  Json attributes = Json::array();
+  for (const UnalignedFinding& a : report.attributes) {
+    Json one{{"name", a.name},         {"carried", a.carried}, {"known", a.known},
+             {"entropy_nats", a.entropy}, {"leakage", json_of(a.leakage)}, {"winner", a.winner},
+             {"accuracy", a.accuracy.value}, {"prior_accuracy", a.prior_accuracy}};
+    if (a.control) {
+      one["control"] = json_of(*a.control);
+      one["beyond_control_nats"] = {{"value", a.beyond_control->value},
+                                    {"interval95", Json::array({a.beyond_control->interval95.low,
+                                                                a.beyond_control->interval95.high})}};
+    }
+    attributes.push_back(std::move(one));
+  }
+  Json out{{"format", "ppan-unaligned-audit"},
+           {"version", 1},
+           {"original_rows", report.original_rows},
+           {"released_rows", report.released_rows},
+           {"control_rows", report.control_rows},
+           {"attributes", attributes}};
+  if (report.limit) {
+    out["limit_nats"] = *report.limit;
+    out["over_limit"] = report.over_limit();
+  }
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace ppan
