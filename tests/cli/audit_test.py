@@ -47,7 +47,7 @@ class Audit(CommandTest):
     def test_text_says_what_was_found_and_where(self):
         text = self.succeed(*self.tables(), "--sensitive", "illness")
         self.assertIn('leak found: leakage of', text)
-        self.assertIn('about "illness" (95 % interval', text)
+        self.assertIn('leakage of "illness" is at least', text)
         self.assertIn('given away by "mark", its value', text)
         for word in ("anonym", "safe"):
             self.assertNotIn(word, text)
@@ -63,7 +63,7 @@ class Audit(CommandTest):
     def test_json_to_a_file_beside_the_text(self):
         target = self.path("report.json")
         text = self.succeed(*self.tables(), "--sensitive", "illness", "--json", target, "--unit", "bits")
-        self.assertIn(" bits about ", text)
+        self.assertIn(" bits (95 % interval ", text)
         with open(target) as file:
             self.assertEqual(json.load(file)["format"], "ppan-audit")
 

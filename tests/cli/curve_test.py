@@ -45,7 +45,7 @@ class Curve(RunTest):
             self.assertTrue(row["distortion"] and row["leakage"], row)
             self.assertGreaterEqual(float(row["distortion"]), 0)
         unchanged = next(row for row in rows if row["series"] == "reference/unchanged")
-        self.assertEqual(float(unchanged["distortion"]), 0)
+        self.assertLess(float(unchanged["distortion"]), 0.0005)  # what the grids of the numbers cost
         self.assertGreater(float(unchanged["leakage"]), 0.1)  # the table tells of the illness
         for row in points + [unchanged]:
             self.assertGreaterEqual(float(row["leakage_upper"]), float(row["leakage_low"]), row)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import unittest
 
 from table_support import RunTest, ppan
@@ -21,7 +22,7 @@ class Pick(RunTest):
         return list(csv.DictReader(io.StringIO(self.read("run", "curve.csv"))))
 
     def test_a_point_by_number_is_that_model(self):
-        text, model = self.pick("--point", "2")
+        text, model = self.pick("--point", "2", "--accept-inconclusive")
         self.assertIn("point 2; distortion ", text)
         original = json.loads(self.succeed("show", self.path("run", "point-02.ppan"), "--json"))
         self.assertEqual(model, original)
@@ -30,7 +31,7 @@ class Pick(RunTest):
         most = max(float(row["distortion"]) for row in self.rows() if row["model"])
         for share in (0.1, 0.5, 0.9):
             with self.subTest(share=share):
-                _, model = self.pick("--budget", str(share * most))
+                _, model = self.pick("--budget", str(share * most), "--accept-inconclusive")
                 self.assertLessEqual(model["origin"]["distortion"], share * most + 1e-9)
                 weights = [component["weight"] for component in model["model"]["components"]]
                 self.assertAlmostEqual(sum(weights), 1, places=9)
@@ -39,28 +40,47 @@ class Pick(RunTest):
     def test_a_mixture_releases(self):
         unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
         limit = float(unchanged["leakage"]) * 0.9
-        _, model = self.pick("--leakage", str(limit), name="mixed.ppan")
+        _, model = self.pick("--leakage", str(limit), "--found", "--accept-inconclusive", name="mixed.ppan")
         self.assertEqual(len(model["model"]["components"]), 2)
         self.assertIn("mixture of ", model["origin"]["label"])
         self.assertLessEqual(model["origin"]["leakage"]["nats"], limit + 1e-9)
         self.succeed("release", self.path("mixed.ppan"), self.path("people.csv"), "-o", self.path("mixed.csv"), "--quiet")
         self.assertEqual(self.read("mixed.csv").count("\n"), 801)
 
-    def test_no_distortion_is_the_unchanged_release_and_no_leakage_the_constant_one(self):
-        self.assertIn("unchanged", self.pick("--budget", "0")[0])
+    def test_the_ends_of_the_curve(self):
+        unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
+        self.assertIn("unchanged", self.pick("--budget", unchanged["distortion"], "--accept-inconclusive")[0])
         least = min(max(0, float(row["leakage"])) for row in self.rows() if row["model"])
-        self.assertIn("leakage ", self.pick("--leakage", str(least + 1e-9))[0])
+        self.assertIn("leakage ", self.pick("--leakage", str(least + 1e-9), "--found", "--accept-inconclusive")[0])
 
-    def test_a_cautious_pick_holds_the_interval_against_the_limit(self):
+    def test_points_are_judged_by_what_their_audit_allows_for(self):
         unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
         limit = (float(unchanged["leakage"]) + float(unchanged["leakage_high"])) / 2
-        self.assertIn("unchanged; ", self.pick("--leakage", str(limit))[0])
-        _, model = self.pick("--leakage", str(limit), "--cautious")
-        self.assertLessEqual(model["origin"]["leakage"]["high"], limit + 1e-9)
-        self.assertGreater(model["origin"]["distortion"], 0)
+        self.assertIn("unchanged; ", self.pick("--leakage", str(limit), "--found", "--accept-inconclusive")[0])
+        text, model = self.pick("--leakage", str(limit), "--accept-inconclusive")
+        self.assertIn("allows for up to", text)
+        self.assertLessEqual(model["origin"]["upper_end"], limit + 1e-9)
+        self.assertGreater(model["origin"]["distortion"], float(unchanged["distortion"]))
+
+    def test_points_whose_audit_was_inconclusive_are_left_out(self):
+        table = self.rows()
+        for row in table:
+            row["inconclusive"] = "yes" if row["point"] == "1" else "no"
+        os.makedirs(self.path("doubtful"), exist_ok=True)
+        for name in os.listdir(self.path("run")):
+            if name.endswith(".ppan"):
+                shutil.copy(self.path("run", name), self.path("doubtful", name))
+        with open(self.path("doubtful", "curve.csv"), "w", newline="") as file:
+            writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(table)
+        out = self.path("doubtful.ppan")
+        self.assertIn("was inconclusive", self.refuse(2, "pick", self.path("doubtful"), "--point", "1", "-o", out))
+        self.assertIn("left out as inconclusive: point 1", self.succeed("pick", self.path("doubtful"), "--point", "2", "-o", out))
+        self.succeed("pick", self.path("doubtful"), "--point", "1", "--accept-inconclusive", "-o", out, "--force")
 
     def test_bits(self):
-        self.assertIn(" bits (estimate, 95 % interval ", self.pick("--leakage", "0.2", "--unit", "bits")[0])
+        self.assertIn(" bits (", self.pick("--leakage", "1", "--unit", "bits", "--accept-inconclusive")[0])
 
     def test_what_cannot_be_picked(self):
         run, out = self.path("run"), self.path("none.ppan")
@@ -74,7 +94,7 @@ class Pick(RunTest):
         self.write("mine.ppan", "mine")
         self.assertIn("exists", self.refuse(2, "pick", run, "--point", "1", "-o", self.path("mine.ppan")))
         self.assertEqual(ppan("pick", run, "--point", "1", "-o", "/dev/full").returncode, 2)
-        self.refuse(4, "pick", run, "--point", "1", "-o", self.path("absent", "m.ppan"))
+        self.refuse(4, "pick", run, "--point", "2", "--accept-inconclusive", "-o", self.path("absent", "m.ppan"))
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ class Release(RunTest):
     def test_fail_names_the_row_and_leaves_nothing(self):
         message = self.not_released(3, self.bad_table())
         self.assertIn('bad.csv line 122, column "age": "hello" is not a whole number\n', message)
-        self.assertIn('fix: mend the row, or choose release.unknown = "reject" or "nearest"', message)
+        self.assertIn('fix: fix the row, or choose release.unknown = "reject" or "nearest"', message)
         self.write("released.csv", "before")
         self.refuse(3, "release", self.model, self.path("bad.csv"), "-o", self.path("released.csv"))
         self.assertEqual(self.read("released.csv"), "before")

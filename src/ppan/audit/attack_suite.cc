@@ -25,6 +25,8 @@ constexpr double kSelectionShare = 0.2;   // what is left is for the test
 // Where rows that trained the mechanism can be learned from too, more of the held-out ones are for the test.
 constexpr double kTrainShareBesideTrained = 0.3;
 constexpr double kSourceShare = 0.01;
+constexpr double kClearSource = 2.6;    // standard errors
+constexpr double kSameFeature = 0.98;   // correlation from which on a trace says what the value says
 constexpr Index kMostSourceRows = 4000;
 
 double log_add(double a, double b) {
@@ -143,6 +145,18 @@ bool tells_something(const Eigen::Ref<const Vector<float>>& feature, const Symbo
   return n * share / (1 - share) > degrees + kDeviations * std::sqrt(2 * degrees);
 }
 
+// Whether a trace only repeats a value of the same column, as the last digit of 0 and 1 does.
+bool repeats_value(const SuiteInput& input, Index trace) {
+  const auto column = input.released.data.col(trace).array() - input.released.data.col(trace).mean();
+  const std::string& name = input.source[static_cast<std::size_t>(trace)].column;
+  return std::any_of(input.values.begin(), input.values.end(), [&](Index value) {
+    if (input.source[static_cast<std::size_t>(value)].column != name) return false;
+    const auto other = input.released.data.col(value).array() - input.released.data.col(value).mean();
+    const float norm = std::sqrt(column.square().sum() * other.square().sum());
+    return norm > 0 && std::abs((column * other).sum()) > static_cast<float>(kSameFeature) * norm;
+  });
+}
+
 AttackFeatures take_features(const AttackFeatures& from, const std::vector<Index>& features) {
   AttackFeatures out{Matrix<float>(from.data.rows(), static_cast<Index>(features.size())), from.keys, from.cell,
                      from.cells};
@@ -167,6 +181,7 @@ SuiteInput screened(const SuiteInput& input, const AttackTarget& target, const A
     if (trace && (many || options.screen_traces) &&
         !tells_something(input.released.data.col(f), target.code, rows, target.levels))
       continue;
+    if (trace && repeats_value(input, f)) continue;
     if (std::find(input.values.begin(), input.values.end(), f) != input.values.end())
       out.values.push_back(static_cast<Index>(kept.size()));
     kept.push_back(f);
@@ -458,7 +473,7 @@ class Suite {
     const auto rows = static_cast<std::size_t>(std::min(kMostSourceRows, test_.rows()));
     AttackRows part = attack_rows(input_.released, target_.code, scores_.row,
                                   std::span<const std::int32_t>(split_.test.data(), rows));
-    const double whole = scores_of(best->on_test.topRows(static_cast<Index>(rows)), part.x).mean();
+    const Vector<double> whole = scores_of(best->on_test.topRows(static_cast<Index>(rows)), part.x);
     std::vector<FeatureSource> groups;
     for (const FeatureSource& source : input_.source) {
       if (std::find(groups.begin(), groups.end(), source) == groups.end()) groups.push_back(source);
@@ -479,9 +494,12 @@ class Suite {
       }
       Matrix<float> shuffled = best->attacker->log_probability(part);
       best->calibration.apply(task_.prior, shuffled);
-      const double loss = whole - mean_score(shuffled, part.x);
+      const Rate loss = mean_rate(whole - scores_of(shuffled, part.x));
       for (const auto& [column, values] : kept) part.data.col(column) = values;
-      if (loss > kSourceShare * found.value) result.sources.push_back({group, loss});
+      const double error = (loss.interval95.high - loss.value) / normal_multiple();
+      const double deviations = error > 0 ? loss.value / error : 0;
+      if (loss.value > kSourceShare * found.value && deviations > kClearSource)
+        result.sources.push_back({group, loss.value, deviations});
     }
     std::sort(result.sources.begin(), result.sources.end(),
               [](const LeakSource& a, const LeakSource& b) { return a.nats > b.nats; });

@@ -77,6 +77,7 @@ struct LearningPoint {
 struct LeakSource {
   FeatureSource where;
   double nats = 0;
+  double deviations = 0;  ///< `nats` in its standard errors.
 };
 
 struct SuiteResult {
@@ -92,7 +93,7 @@ struct SuiteResult {
   std::vector<std::string> failures;         ///< Attackers that could not be trained, and why.
   Index learned_rows = 0;                    ///< That the strongest attacker learned from.
   bool still_rising = false;        ///< Doubling the rows last added more than noise and more than little.
-  std::vector<LeakSource> sources;  ///< Greatest first; those above 1 % of the leakage.
+  std::vector<LeakSource> sources;  ///< Greatest first; those clearly above 0 and above 1 % of the leakage.
 };
 
 SuiteResult attack(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
