@@ -18,7 +18,7 @@
 #include "ppan/audit/tree_attacker.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 
 namespace ppan {
 namespace {
@@ -709,7 +709,7 @@ bool AuditReport::within_limit() const {
 AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   require_none(options.check(), "an audit with these options cannot be made:");
   check_input(input, options);
-  set_blas_threads(1);  // attackers run side by side instead
+  const BlasThreads one(1);  // attackers run side by side instead
   const Units unit = input.together ? units_of(*input.together, options) : Units{};
   const AttackSplit split = make_split(input.released.rows(), options.seed, unit);
   std::vector<AttackTarget> targets;

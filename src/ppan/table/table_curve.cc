@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "ppan/core/parallel.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 #include "ppan/table/table_bound.h"
 #include "ppan/table/table_references.h"
 
@@ -125,7 +125,7 @@ class Run {
   }
 
   TableCurveResult run() {
-    set_blas_threads(1);  // the points run side by side
+    const BlasThreads one(1);  // the points run side by side
     const TableModel constant = constant_model(result_.schema, result_.encoding, train_);
     SeededRandom random(1);
     result_.most_distortion =
