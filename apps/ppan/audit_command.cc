@@ -23,8 +23,8 @@
 #include "ppan/model_audit.h"
 #include "ppan/output.h"
 #include "ppan/read/csv.h"
-#include "ppan/release/image_release_model.h"
-#include "ppan/release/release_model.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/release_model.h"
 
 namespace ppan::cli {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
-#include "ppan/release/release_model.h"
+#include "ppan/model/release_model.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
 #include "ppan/report/run_summary.h"

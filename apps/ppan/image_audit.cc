@@ -15,7 +15,7 @@
 #include "ppan/image_curve.h"
 #include "ppan/image_files.h"
 #include "ppan/output.h"
-#include "ppan/release/image_release_model.h"
+#include "ppan/model/image_release_model.h"
 
 namespace ppan::cli {
 namespace {

@@ -20,7 +20,7 @@
 #include "ppan/output.h"
 #include "ppan/progress.h"
 #include "ppan/read/png.h"
-#include "ppan/release/image_release_model.h"
+#include "ppan/model/image_release_model.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
 #include "ppan/report/html.h"

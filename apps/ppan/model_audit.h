@@ -8,7 +8,7 @@
 #include <string>
 
 #include "ppan/audit/audit.h"
-#include "ppan/release/release_model.h"
+#include "ppan/model/release_model.h"
 
 namespace ppan::cli {
 

@@ -13,7 +13,7 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/output.h"
-#include "ppan/release/image_release_model.h"
+#include "ppan/model/image_release_model.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/table/hull.h"
 

@@ -14,7 +14,7 @@
 #include "ppan/core/estimate.h"
 #include "ppan/core/problem.h"
 #include "ppan/image/image_attack.h"
-#include "ppan/image/image_model.h"
+#include "ppan/model/image_model.h"
 #include "ppan/image/image_training.h"
 #include "ppan/paper/experiment.h"
 #include "ppan/read/idx.h"

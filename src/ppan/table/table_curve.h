@@ -18,7 +18,7 @@
 #include "ppan/read/table.h"
 #include "ppan/table/hull.h"
 #include "ppan/table/table_measure.h"
-#include "ppan/table/table_model.h"
+#include "ppan/model/table_model.h"
 #include "ppan/table/table_training.h"
 
 namespace ppan {

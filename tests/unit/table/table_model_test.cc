@@ -1,4 +1,4 @@
-#include "ppan/table/table_model.h"
+#include "ppan/model/table_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "ppan/release/image_release_model.h"
+#include "ppan/model/image_release_model.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -12,7 +12,7 @@
 #include "ppan/core/random.h"
 #include "ppan/game/mechanism.h"
 #include "ppan/read/image_set.h"
-#include "ppan/table/table_model.h"
+#include "ppan/model/table_model.h"
 
 namespace ppan {
 

@@ -1,4 +1,4 @@
-#include "ppan/image/image_model.h"
+#include "ppan/model/image_model.h"
 
 #include <algorithm>
 #include <cmath>

@@ -113,6 +113,9 @@ class TableReleaser {
   EncodedRows released_;
 };
 
+/// The largest joint alphabet for which the exact finite form is used.
+inline constexpr std::int32_t kMostCells = 1024;
+
 /// Attribute of the game that stands for what a mechanism of these columns observes: joint codes for a finite
 /// mechanism over categories of at most 1,024 cells, otherwise the encoded matrix.
 Attribute<float> observed_attribute(const EncodedRows& rows, const Encoding& encoding, const Layout& layout,

@@ -1,4 +1,4 @@
-#include "ppan/release/model_origin.h"
+#include "ppan/model/model_origin.h"
 
 #include <fmt/format.h>
 

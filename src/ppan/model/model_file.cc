@@ -1,4 +1,4 @@
-#include "ppan/release/model_file.h"
+#include "ppan/model/model_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

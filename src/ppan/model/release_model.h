@@ -13,9 +13,9 @@
 #include "ppan/core/estimate.h"
 #include "ppan/read/csv.h"
 #include "ppan/read/job.h"
-#include "ppan/release/model_file.h"
-#include "ppan/release/model_origin.h"
-#include "ppan/table/table_model.h"
+#include "ppan/model/model_file.h"
+#include "ppan/model/model_origin.h"
+#include "ppan/model/table_model.h"
 
 namespace ppan {
 

@@ -1,4 +1,4 @@
-#include "ppan/release/train_state_file.h"
+#include "ppan/image/train_state_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

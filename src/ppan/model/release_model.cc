@@ -1,4 +1,4 @@
-#include "ppan/release/release_model.h"
+#include "ppan/model/release_model.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

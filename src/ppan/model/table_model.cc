@@ -1,4 +1,4 @@
-#include "ppan/table/table_model.h"
+#include "ppan/model/table_model.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,6 @@
 
 #include "ppan/game/finite_mechanism.h"
 #include "ppan/read/schema_json.h"
-#include "ppan/table/table_distortion.h"
-#include "ppan/table/table_training.h"
 
 namespace ppan {
 namespace {

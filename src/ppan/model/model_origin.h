@@ -12,9 +12,20 @@
 #include <vector>
 
 #include "ppan/core/estimate.h"
-#include "ppan/table/table_measure.h"
 
 namespace ppan {
+
+/// What happened to one released column.
+struct ColumnChange {
+  std::string name{};
+  bool numeric = false;
+  double weight = 1;      ///< Of the column in the total, before they are brought to sum 1.
+  double changed = 0;     ///< Share of the cells that are not what they were.
+  double distortion = 0;  ///< Categories: `changed`. Numbers: mean squared error in variances of the column.
+  /// Numbers: root mean squared error in standard deviations (of the scale on which the column is encoded,
+  /// see encoding.h), over cells that are present before and after; 0 for categories.
+  double rms_error = 0;
+};
 
 /// Where a model comes from. Told to people; a release does not depend on it.
 struct ModelOrigin {

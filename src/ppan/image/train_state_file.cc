@@ -1,8 +1,8 @@
-#include "ppan/release/train_state_file.h"
+#include "ppan/image/train_state_file.h"
 
 #include <fmt/format.h>
 
-#include "ppan/release/model_file.h"
+#include "ppan/model/model_file.h"
 
 namespace ppan {
 namespace {

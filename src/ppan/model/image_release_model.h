@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "ppan/core/random.h"
-#include "ppan/image/image_model.h"
+#include "ppan/model/image_model.h"
 #include "ppan/read/image_set.h"
-#include "ppan/release/model_file.h"
-#include "ppan/release/model_origin.h"
-#include "ppan/release/release_model.h"
+#include "ppan/model/model_file.h"
+#include "ppan/model/model_origin.h"
+#include "ppan/model/release_model.h"
 
 namespace ppan {
 
