@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "ppan/core/error.h"
+#include "ppan/game/mechanism_json.h"
+#include "ppan/model/model_file.h"
 
 namespace ppan {
 namespace {
@@ -16,16 +19,9 @@ using nlohmann::json;
 
 constexpr const char* kKind = "images";
 constexpr int kPartsVersion = 1;
-// Caps on what a description may ask for, so that a file from a stranger cannot claim all memory.
-constexpr Index kMostUnits = 16384;
-constexpr std::size_t kMostLayers = 16;
 constexpr std::size_t kMostComponents = 64;
 constexpr int kMostClasses = 65536;
 constexpr std::array kKinds{ComponentKind::kUnchanged, ComponentKind::kConstant, ComponentKind::kTrained};
-constexpr std::array kMechanisms{MechanismKind::kNoiseInput, MechanismKind::kNoisyCode};
-constexpr std::array kActivations{Activation::kIdentity, Activation::kRelu, Activation::kTanh,
-                                  Activation::kSigmoid};
-
 [[noreturn]] void malformed(const std::string& what) {
   throw Error(ErrorCode::kBadInput, "the model's description is malformed: " + what);
 }
@@ -46,77 +42,6 @@ Index count(const json& from, const char* key, Index most) {
   const auto number = value.get<std::int64_t>();
   if (number < 1 || number > most) malformed(fmt::format("\"{}\" is {}", key, number));
   return number;
-}
-
-std::vector<Index> layers(const json& from, const char* key) {
-  std::vector<Index> out;
-  for (const json& width : from.at(key)) {
-    if (!width.is_number_integer() || width.get<std::int64_t>() < 1 || width.get<std::int64_t>() > kMostUnits)
-      malformed(fmt::format("\"{}\" holds {}", key, width.dump()));
-    out.push_back(width.get<std::int64_t>());
-  }
-  if (out.size() > kMostLayers) malformed(fmt::format("\"{}\" has too many layers", key));
-  return out;
-}
-
-json json_of(const MechanismOptions& options) {
-  json out{{"kind", to_string(options.kind)},
-           {"hidden", options.hidden},
-           {"activation", to_string(options.activation)},
-           {"skip", options.skip}};
-  if (options.kind == MechanismKind::kNoiseInput) {
-    out["noise_inputs"] = options.noise_inputs;
-    out["noise"] = options.noise == NoiseKind::kUniform ? "uniform" : "normal";
-  } else {
-    out["code"] = options.code;
-    out["code_radius"] = options.code_radius;
-    out["decoder"] = options.decoder;
-    if (!options.gate.empty()) out["gate"] = options.gate;
-  }
-  return out;
-}
-
-MechanismOptions mechanism_of(const json& from, Index pixels) {
-  MechanismOptions out;
-  out.kind = named(kMechanisms, from, "kind");
-  out.released = pixels;
-  out.sigmoid_output = true;
-  out.hidden = layers(from, "hidden");
-  out.activation = named(kActivations, from, "activation");
-  out.skip = from.at("skip").get<bool>();
-  if (out.kind == MechanismKind::kNoiseInput) {
-    out.noise_inputs = count(from, "noise_inputs", kMostUnits);
-    const auto noise = from.at("noise").get<std::string>();
-    if (noise != "uniform" && noise != "normal") malformed(fmt::format("\"noise\" is \"{}\"", noise));
-    out.noise = noise == "uniform" ? NoiseKind::kUniform : NoiseKind::kNormal;
-    return out;
-  }
-  out.code = count(from, "code", kMostUnits);
-  out.code_radius = from.at("code_radius").get<double>();
-  if (!std::isfinite(out.code_radius)) malformed("\"code_radius\" is not finite");
-  out.decoder = layers(from, "decoder");
-  if (from.contains("gate")) out.gate = layers(from, "gate");
-  return out;
-}
-
-// Numbers between the layers of a network and their biases; no more than it has. Factors are within 2^24 and
-// there are at most 17 products, so nothing overflows.
-Index layer_parameters(Index inputs, const std::vector<Index>& hidden, Index outputs) {
-  Index total = 0;
-  for (const Index units : hidden) {
-    total += (inputs + 1) * units;
-    inputs = units;
-  }
-  return total + (inputs + 1) * outputs;
-}
-
-Index least_parameters(const MechanismOptions& options, Index pixels) {
-  if (options.kind == MechanismKind::kNoisyCode) {
-    return layer_parameters(pixels, options.hidden, options.code) +
-           layer_parameters(options.code, options.decoder, pixels) +
-           (options.gate.empty() ? 0 : layer_parameters(pixels, options.gate, 1));
-  }
-  return layer_parameters(pixels + options.noise_inputs, options.hidden, pixels);
 }
 
 Tensor tensor_of(const Vector<float>& vector) {
@@ -162,7 +87,8 @@ ImageModel images_of(const ModelContainer& container) {
       component.constant = vector_of(container, tensor_name(i), out.pixels(), true);
       ++tensors;
     } else if (component.kind == ComponentKind::kTrained) {
-      component.mechanism = mechanism_of(each.at("mechanism"), out.pixels());
+      component.mechanism =
+          mechanism_from_json(each.at("mechanism"), {.released = out.pixels(), .sigmoid_output = true});
       component.parameters =
           vector_of(container, tensor_name(i), least_parameters(component.mechanism, out.pixels()), false);
       ++tensors;
@@ -204,7 +130,7 @@ ModelContainer to_container(const ImageReleaseModel& model) {
     if (component.kind == ComponentKind::kConstant)
       out.tensors.emplace(tensor_name(i), tensor_of(component.constant));
     if (component.kind == ComponentKind::kTrained) {
-      each["mechanism"] = json_of(component.mechanism);
+      each["mechanism"] = mechanism_to_json(component.mechanism);
       out.tensors.emplace(tensor_name(i), tensor_of(component.parameters));
     }
     components.push_back(std::move(each));

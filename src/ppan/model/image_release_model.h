@@ -3,6 +3,7 @@
 // A model of pictures as it is kept, in the container of every model (model_file.h, docs/formats.md).
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,10 +12,9 @@
 
 #include "ppan/core/random.h"
 #include "ppan/model/image_model.h"
-#include "ppan/read/image_set.h"
-#include "ppan/model/model_file.h"
 #include "ppan/model/model_origin.h"
 #include "ppan/model/release_model.h"
+#include "ppan/read/image_set.h"
 
 namespace ppan {
 

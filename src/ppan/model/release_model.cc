@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "ppan/core/error.h"
+#include "ppan/model/model_file.h"
+#include "ppan/model/model_parts.h"
 
 namespace ppan {
 namespace {

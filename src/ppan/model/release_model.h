@@ -5,19 +5,21 @@
 // as (docs/formats.md).
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ppan/core/estimate.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/job.h"
-#include "ppan/model/model_file.h"
 #include "ppan/model/model_origin.h"
 #include "ppan/model/table_model.h"
+#include "ppan/read/csv.h"
+#include "ppan/read/job.h"
 
 namespace ppan {
+
+struct ModelContainer;
 
 /// How the tables are written that a model was trained on and releases.
 struct TableFormat {

@@ -8,15 +8,14 @@
 #include <utility>
 
 #include "ppan/game/finite_mechanism.h"
+#include "ppan/game/mechanism_json.h"
+#include "ppan/model/model_parts.h"
 #include "ppan/read/schema_json.h"
 
 namespace ppan {
 namespace {
 
 constexpr int kPartsVersion = 1;
-// Caps on what a description may ask for, so that a file from a stranger cannot claim all memory.
-constexpr Index kMostUnits = 8192;
-constexpr std::size_t kMostLayers = 16;
 constexpr std::size_t kMostComponents = 64;
 constexpr double kWeightTolerance = 1e-9;
 
@@ -25,9 +24,6 @@ constexpr std::array<std::pair<ComponentKind, std::string_view>, 3> kComponentNa
     {ComponentKind::kConstant, "constant"},
     {ComponentKind::kTrained, "trained"},
 }};
-constexpr std::array kActivations{Activation::kIdentity, Activation::kRelu, Activation::kTanh,
-                                  Activation::kSigmoid};
-
 [[noreturn]] void malformed(const std::string& what) {
   throw Error(ErrorCode::kBadInput, fmt::format("the model's description is malformed: {}", what));
 }
@@ -51,74 +47,6 @@ Value get(const nlohmann::json& json, const char* key) {
   } catch (const nlohmann::json::exception&) {
     malformed(fmt::format("\"{}\" cannot be read", key));
   }
-}
-
-// Units of layers, within the caps.
-std::vector<Index> layers(const nlohmann::json& json, const char* key) {
-  const auto widths = get<std::vector<std::int64_t>>(json, key);
-  if (widths.size() > kMostLayers) malformed(fmt::format("\"{}\" has too many layers", key));
-  for (const std::int64_t width : widths) {
-    if (width < 1 || width > kMostUnits) malformed(fmt::format("\"{}\" holds {}", key, width));
-  }
-  return {widths.begin(), widths.end()};
-}
-
-Index count(const nlohmann::json& json, const char* key) {
-  const auto value = get<std::int64_t>(json, key);
-  if (value < 1 || value > kMostUnits) malformed(fmt::format("\"{}\" is {}", key, value));
-  return value;
-}
-
-nlohmann::json to_json(const MechanismOptions& options) {
-  nlohmann::json json{{"kind", to_string(options.kind)},
-                      {"released", options.released},
-                      {"hidden", options.hidden},
-                      {"activation", to_string(options.activation)}};
-  if (options.kind == MechanismKind::kFinite) return json;
-  json["skip"] = options.skip;
-  if (options.kind == MechanismKind::kNoiseInput) {
-    json["noise_inputs"] = options.noise_inputs;
-    json["noise"] = options.noise == NoiseKind::kUniform ? "uniform" : "normal";
-    return json;
-  }
-  json["code"] = options.code;
-  json["code_radius"] = options.code_radius;
-  json["decoder"] = options.decoder;
-  return json;
-}
-
-MechanismOptions mechanism_from_json(const nlohmann::json& json) {
-  MechanismOptions options;
-  const auto kind = get<std::string>(json, "kind");
-  if (kind == to_string(MechanismKind::kFinite)) {
-    options.kind = MechanismKind::kFinite;
-  } else if (kind == to_string(MechanismKind::kNoisyCode)) {
-    options.kind = MechanismKind::kNoisyCode;
-  } else if (kind == to_string(MechanismKind::kNoiseInput)) {
-    options.kind = MechanismKind::kNoiseInput;
-  } else {
-    malformed(fmt::format("unknown mechanism \"{}\"", kind));
-  }
-  options.released = get<std::int64_t>(json, "released");
-  options.hidden = layers(json, "hidden");
-  const auto activation = get<std::string>(json, "activation");
-  const auto known = std::find_if(kActivations.begin(), kActivations.end(),
-                                  [&](Activation a) { return to_string(a) == activation; });
-  if (known == kActivations.end()) malformed(fmt::format("unknown activation \"{}\"", activation));
-  options.activation = *known;
-  if (options.kind == MechanismKind::kFinite) return options;
-  options.skip = get<bool>(json, "skip");
-  if (options.kind == MechanismKind::kNoiseInput) {
-    options.noise_inputs = count(json, "noise_inputs");
-    const auto noise = get<std::string>(json, "noise");
-    if (noise != "uniform" && noise != "normal") malformed(fmt::format("unknown noise \"{}\"", noise));
-    options.noise = noise == "uniform" ? NoiseKind::kUniform : NoiseKind::kNormal;
-    return options;
-  }
-  options.code = count(json, "code");
-  options.code_radius = get<double>(json, "code_radius");
-  options.decoder = layers(json, "decoder");
-  return options;
 }
 
 // An attribute of no rows that looks like what a mechanism observes.
@@ -167,25 +95,6 @@ void copy_columns(const EncodedRows& from, const std::vector<std::int32_t>& colu
   for (std::size_t c = 0; c < columns.size(); ++c) to.columns[c] = from.columns[from.position_of(columns[c])];
 }
 
-// Weights between the layers of a network, biases not counted.
-Index weight_count(Index inputs, const std::vector<Index>& hidden, Index outputs) {
-  Index total = 0;
-  for (const Index units : hidden) {
-    total += inputs * units;
-    inputs = units;
-  }
-  return total + inputs * outputs;
-}
-
-// No more than the network needs; so a description is refused before memory is claimed for what it describes.
-Index least_parameters(const MechanismOptions& options, Index observed) {
-  if (options.kind == MechanismKind::kNoisyCode) {
-    return weight_count(observed, options.hidden, options.code) +
-           weight_count(options.code, options.decoder, options.released);
-  }
-  return weight_count(observed, options.hidden, options.released);
-}
-
 void check_component(const TableComponent& component, const std::string& field, bool observes_useful,
                      const Encoding& encoding, const Layout& observed, const Layout& released,
                      ProblemList& list) {
@@ -232,7 +141,8 @@ void check_component(const TableComponent& component, const std::string& field, 
   list.require(options.released == width, field + ".mechanism.released",
                fmt::format("is {}, but the released columns need {}", options.released, width));
   list.require(options.draws == 1, field + ".mechanism.draws", "must be 1");
-  if (options.released != width ||
+  list.require(options.gate.empty(), field + ".mechanism.gate", "is for images only");
+  if (options.released != width || !options.gate.empty() ||
       (options.kind == MechanismKind::kFinite && (!cells || *cells > kMostCells)))
     return;
   const Attribute<float> like = observed_like(encoding, observed, options.kind);
@@ -326,7 +236,7 @@ ModelParts TableModel::to_parts() const {
     }
     if (component.kind == ComponentKind::kTrained) {
       const std::string name = fmt::format("component-{}", i);
-      json["mechanism"] = to_json(component.mechanism);
+      json["mechanism"] = mechanism_to_json(component.mechanism);
       json["tensor"] = name;
       if (component.keep_within > 0) json["keep_within"] = component.keep_within;
       parts.tensors[name] = component.parameters;

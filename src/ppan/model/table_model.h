@@ -15,9 +15,7 @@
 // component may leave numbers as they are that it would hardly change.
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,12 +49,8 @@ struct TableComponent {
   double keep_within = 0;
 };
 
-/// A model taken apart for storage: a description that is JSON, and arrays by name. Nothing else is needed to
-/// put it together again.
-struct ModelParts {
-  nlohmann::json description = nlohmann::json::object();
-  std::map<std::string, Matrix<float>> tensors{};
-};
+/// A model taken apart for storage (model_parts.h).
+struct ModelParts;
 
 class TableModel {
  public:

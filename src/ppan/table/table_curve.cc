@@ -438,8 +438,9 @@ class Run {
       TablePoint& point = result_.points[i];
       std::vector<HullPoint> others = points;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(before + i));
-      const auto less = hull_leakage(others, lower_hull(others), point.measured.change.distortion);
-      point.dominated = less && *less < point.measured.audit.leakage().nats;
+      const Estimate& found = point.measured.audit.leakage();
+      point.dominated = is_dominated(
+          {point.measured.change.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
       result_.warnings.insert(result_.warnings.end(), point.warnings.begin(), point.warnings.end());
     }
     for (const std::size_t index : lower_hull(points)) {

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/model/model_file.h"
 #include "unit/release/release_support.h"
 
 namespace ppan {

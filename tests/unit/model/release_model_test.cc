@@ -1,12 +1,14 @@
 #include "ppan/model/release_model.h"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <functional>
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/model/model_file.h"
 #include "unit/release/release_support.h"
 
 namespace ppan {

@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <thread>
 
+#include "ppan/model/model_parts.h"
 #include "ppan/table/table_measure.h"
 #include "ppan/table/table_training.h"
 #include "unit/table/tables.h"

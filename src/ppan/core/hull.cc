@@ -1,4 +1,4 @@
-#include "ppan/table/hull.h"
+#include "ppan/core/hull.h"
 
 #include <algorithm>
 #include <numeric>
@@ -48,6 +48,12 @@ std::vector<std::size_t> lower_hull(std::span<const HullPoint> points) {
     hull.push_back(next);
   }
   return hull;
+}
+
+bool is_dominated(const HullPoint& point, std::span<const HullPoint> others) {
+  constexpr double kRounding = 1e-9;
+  const auto least = hull_leakage(others, lower_hull(others), point.distortion);
+  return least && point.leakage > *least + kRounding;
 }
 
 std::optional<HullMixture> at_most_distortion(std::span<const HullPoint> points,

@@ -12,7 +12,7 @@
 #include "ppan/audit/audit.h"
 #include "ppan/report/details.h"
 
-namespace ppan::cli {
+namespace ppan {
 
 /// What a directory of an audit tells beside its result.
 struct AuditRun {
@@ -48,4 +48,4 @@ std::filesystem::path write_audit_run(const std::filesystem::path& directory, co
 std::optional<std::filesystem::path> add_to_run(const std::filesystem::path& model,
                                                 const AuditReport& report);
 
-}  // namespace ppan::cli
+}  // namespace ppan

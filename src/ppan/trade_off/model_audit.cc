@@ -1,15 +1,18 @@
-#include "ppan/model_audit.h"
+#include "ppan/trade_off/model_audit.h"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "ppan/core/error.h"
 #include "ppan/core/random.h"
+#include "ppan/core/suggest.h"
 #include "ppan/encode/encoder.h"
+#include "ppan/model/model_file.h"
 #include "ppan/release/release_table.h"
 #include "ppan/table/table_bound.h"
 
-namespace ppan::cli {
+namespace ppan {
 namespace {
 
 class TextSink final : public ByteSink {
@@ -70,6 +73,22 @@ std::vector<Estimate> ModelAuditData::upper_bounds(const AttackTarget& target) c
   return table_upper_bounds(table, rows, {target.code, target.levels, !target.continuous}, {.seed = seed_});
 }
 
+AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& data) {
+  const Schema& schema = model.table.schema();
+  const auto column = [&](const std::string& name) {
+    if (const AuditColumn* found = data.original().find(name)) return *found;
+    throw Error(ErrorCode::kBadInput, unknown_name("column", name, data.original().names()));
+  };
+  AuditInput input;
+  input.released = data.release(0);
+  for (const std::string& name : schema.hidden_columns()) input.sensitive.push_back(column(name));
+  for (const std::string& name : schema.side) input.side.push_back(column(name));
+  if (schema.group) input.together = column(*schema.group);
+  input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
+  input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
+  return input;
+}
+
 ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint) {
   ModelAudit out;
   out.rows = report.rows;
@@ -87,4 +106,4 @@ ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint
   return out;
 }
 
-}  // namespace ppan::cli
+}  // namespace ppan

@@ -1,4 +1,4 @@
-#include "ppan/table/hull.h"
+#include "ppan/core/hull.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -109,6 +109,16 @@ RC_GTEST_PROP(Hull, ServesWhatItIsAskedForExactly, (const std::vector<std::pair<
     RC_ASSERT(back.has_value());
     RC_ASSERT(back->point.distortion <= wanted + 1e-6);
   }
+}
+
+TEST(Hull, APointIsDominatedWhereOthersServeItsDistortionWithLess) {
+  const std::vector<HullPoint> line{{0, 1}, {1, 0}};
+  EXPECT_TRUE(is_dominated({0.5, 0.6}, line));
+  EXPECT_FALSE(is_dominated({0.5, 0.5}, line)) << "a mixture does as well, not better";
+  EXPECT_FALSE(is_dominated({0.5, 0.4}, line));
+  EXPECT_TRUE(is_dominated({2, 0.1}, line)) << "nothing more is hidden for more distortion";
+  EXPECT_FALSE(is_dominated({-1, 5}, line)) << "no other is as cheap";
+  EXPECT_FALSE(is_dominated({0.5, 0.5}, {}));
 }
 
 }  // namespace

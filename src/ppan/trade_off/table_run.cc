@@ -1,4 +1,4 @@
-#include "ppan/curve_files.h"
+#include "ppan/trade_off/table_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,11 +12,13 @@
 #include <system_error>
 #include <utility>
 
-#include "ppan/audit_files.h"
+#include "ppan/core/file.h"
 #include "ppan/core/random.h"
-#include "ppan/model_audit.h"
+#include "ppan/report/html.h"
+#include "ppan/trade_off/audit_run.h"
+#include "ppan/trade_off/model_audit.h"
 
-namespace ppan::cli {
+namespace ppan {
 namespace {
 
 constexpr const char* kSeries = "ppan/table";
@@ -48,6 +50,17 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
     if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
   }
   return out;
+}
+
+// Of a surrogate S for the sensitive attribute X: I(X;Z) <= I(S;Z) + slack, so what bounds the one from above
+// bounds the other with the slack added.
+Estimate with_slack(Estimate bound, double slack) {
+  if (slack == 0) return bound;
+  bound.nats += slack;
+  if (bound.interval95)
+    bound.interval95 = Interval{bound.interval95->low + slack, bound.interval95->high + slack};
+  bound.method += fmt::format(", with {:g} nats for the surrogate", slack);
+  return bound;
 }
 
 CurveRow row_of(const MeasuredRelease& measured) {
@@ -235,6 +248,24 @@ std::string made_by_curve(const AuditReport& report) {
 }
 
 }  // namespace
+
+void add_surrogate_slack(MeasuredRelease& measured, double slack) {
+  const auto add = [&](std::vector<Estimate>& bounds) {
+    for (Estimate& bound : bounds) bound = with_slack(std::move(bound), slack);
+  };
+  if (measured.upper) measured.upper = with_slack(*measured.upper, slack);
+  for (AttributeAudit& attribute : measured.audit.attributes) add(attribute.upper);
+  if (measured.audit.joint) add(measured.audit.joint->upper);
+}
+
+void add_surrogate_slack(TableCurveResult& result, double slack) {
+  for (TablePoint& point : result.points) add_surrogate_slack(point.measured, slack);
+  for (std::vector<MeasuredRelease>* list : {&result.references, &result.hull}) {
+    for (MeasuredRelease& measured : *list) add_surrogate_slack(measured, slack);
+  }
+  if (result.unchanged) add_surrogate_slack(*result.unchanged, slack);
+  if (result.constant) add_surrogate_slack(*result.constant, slack);
+}
 
 std::string model_name(int point) {
   return fmt::format("point-{:02}.ppan", point);
@@ -478,4 +509,43 @@ RunDetails details_of(const TableCurveResult& result, const Table& table, const 
   return out;
 }
 
-}  // namespace ppan::cli
+std::vector<std::string> grouped_columns(const TableCurveResult& result) {
+  constexpr double kNoticeable = 0.1;
+  std::vector<std::string> out;
+  for (const ColumnEncoding& column : result.encoding.columns) {
+    if (!column.other_level) continue;
+    const auto other = static_cast<std::size_t>(*column.other_level);
+    if (column.share[other] < kNoticeable) continue;
+    out.push_back(
+        fmt::format("column '{}': {:.3g} % of the rows have one of many levels that are grouped as \"{}\"",
+                    column.name, 100 * column.share[other], column.levels[other]));
+  }
+  return out;
+}
+
+const TablePoint* first_within_limit(const TableCurveResult& result, double limit) {
+  const TablePoint* first = nullptr;
+  for (const TablePoint& point : result.points) {
+    const AuditReport& audit = point.measured.audit;
+    if (audit.inconclusive() || audit.leakage().interval95->high > limit) continue;
+    if (first == nullptr || point.measured.change.distortion < first->measured.change.distortion)
+      first = &point;
+  }
+  return first;
+}
+
+std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
+                                      const Table& table, const CurveRun& run) {
+  if (result.unchanged)
+    save_model(directory / kUnchangedModel,
+               end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));
+  if (result.constant)
+    save_model(directory / kConstantModel,
+               end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
+  write_file(directory / "columns.json", to_json(details_of(result, table, run)));
+  write_file(directory / "summary.json", to_json(summary_of(result, run)));
+  write_file(directory / "curve.csv", to_csv(curve_of(result)));
+  return write_report(directory);
+}
+
+}  // namespace ppan

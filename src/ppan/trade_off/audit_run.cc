@@ -1,4 +1,4 @@
-#include "ppan/audit_files.h"
+#include "ppan/trade_off/audit_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,12 +7,11 @@
 
 #include "ppan/audit/audit_text.h"
 #include "ppan/core/file.h"
-#include "ppan/curve_files.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
 
-namespace ppan::cli {
+namespace ppan {
 namespace {
 
 constexpr const char* kSeries = "audit/release";
@@ -233,4 +232,4 @@ std::optional<std::filesystem::path> add_to_run(const std::filesystem::path& mod
   return write_report(directory);
 }
 
-}  // namespace ppan::cli
+}  // namespace ppan

@@ -10,7 +10,7 @@
 #include "ppan/audit/audit.h"
 #include "ppan/model/release_model.h"
 
-namespace ppan::cli {
+namespace ppan {
 
 /// Rows to audit a model on, read once.
 class ModelAuditData {
@@ -36,7 +36,11 @@ class ModelAuditData {
   AuditTable original_;
 };
 
+/// The audit of the columns that the model's job called sensitive, with the side information and the groups
+/// of rows that it named; `data` must outlive it. Throws Error(kBadInput) for a column that the rows lack.
+AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& data);
+
 /// What a model file keeps of an audit.
 ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint);
 
-}  // namespace ppan::cli
+}  // namespace ppan

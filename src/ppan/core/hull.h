@@ -28,6 +28,10 @@ std::vector<std::size_t> lower_hull(std::span<const HullPoint> points);
 std::optional<double> hull_leakage(std::span<const HullPoint> points, std::span<const std::size_t> hull,
                                    double distortion);
 
+/// Whether mixtures of the others serve its distortion with less leakage. For a measured point `leakage` is
+/// the lower end of its interval, so that noise alone dominates nothing.
+bool is_dominated(const HullPoint& point, std::span<const HullPoint> others);
+
 /// A coin between two points: `first` with probability 1 - second_weight.
 struct HullMixture {
   std::size_t first = 0;

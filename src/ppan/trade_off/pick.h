@@ -1,0 +1,46 @@
+#pragma once
+
+// A point of a finished curve, chosen by what it may cost or leak. Any point of the completed curve can be
+// served: where no trained point is there, by a mixture of two (core idea in table/hull.h).
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/core/hull.h"
+#include "ppan/core/problem.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/report/curve_file.h"
+
+namespace ppan {
+
+/// Exactly one of the first three.
+struct Choice {
+  std::optional<double> leakage{};  ///< The least distortion that leaks at most this, nats.
+  std::optional<double> budget{};   ///< The least leakage at a distortion of at most this.
+  std::optional<int> point{};       ///< A trained point, by its number.
+  bool cautious = false;  ///< Judge points by the upper end of their interval, not by what was found.
+  [[nodiscard]] Problems check() const;
+};
+
+/// The points of a curve that have a model.
+struct Candidates {
+  std::vector<HullPoint> points{};
+  std::vector<std::string> files{};  ///< Of their models, within the run directory.
+  std::vector<int> numbers{};        ///< Of the trained points; 0 for the ends.
+};
+/// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.
+Candidates candidates_of(const CurveTable& curve, bool cautious, const std::string& name);
+/// Of a run directory. Throws Error(kUsage) for one without a curve or without models.
+Candidates candidates_of(const std::filesystem::path& run, bool cautious);
+
+/// Throws Error(kUsage) if no point serves the choice, naming the nearest. `unit` is for messages.
+HullMixture choose(const Candidates& from, const Choice& choice,
+                   InformationUnit unit = InformationUnit::kNats);
+
+/// The model of the choice from a run directory.
+AnyModel pick(const std::filesystem::path& run, const Choice& choice,
+              InformationUnit unit = InformationUnit::kNats);
+
+}  // namespace ppan
