@@ -1,8 +1,9 @@
-# ppan_stage(NAME HEADERS ... SOURCES ... [USES stage ...] [LINKS target ...] [PRIVATE_LINKS target ...])
+# ppan_stage(NAME [COLD] HEADERS ... SOURCES ... [USES stage ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 # declares one stage of the path: a static library ppan_NAME with alias ppan::NAME, whose public headers must
-# each compile alone, and which may include only the stages it USES (checked by tests/layers).
+# each compile alone, and which may include only the stages it USES (checked by tests/layers). COLD: nothing in it takes
+# long, so it is compiled for fast compilation.
 function(ppan_stage name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "HEADERS;SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(target ppan_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(ppan::${name} ALIAS ${target})
@@ -12,6 +13,12 @@ function(ppan_stage name)
                                                                                $<BUILD_INTERFACE:ppan_flags>)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON
                                              POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  if(ARG_COLD AND PPAN_DEVELOPER)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ppan_cold>)
+    ppan_use_precompiled(${target} ppan_cold_pch)
+  else()
+    ppan_use_precompiled(${target} ppan_pch)
+  endif()
   set_property(GLOBAL APPEND PROPERTY PPAN_STAGES ${target})
   # Written out for the layer check.
   string(REPLACE ";" " " uses_text "${ARG_USES}")

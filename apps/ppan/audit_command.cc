@@ -18,17 +18,17 @@
 #include "ppan/audit/audit.h"
 #include "ppan/audit/audit_text.h"
 #include "ppan/audit/unaligned_audit.h"
-#include "ppan/audit_files.h"
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
 #include "ppan/image_audit.h"
-#include "ppan/model_audit.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/release_model.h"
 #include "ppan/output.h"
 #include "ppan/read/csv.h"
-#include "ppan/release/image_release_model.h"
-#include "ppan/release/release_model.h"
+#include "ppan/trade_off/audit_run.h"
+#include "ppan/trade_off/model_audit.h"
 
 namespace ppan::cli {
 namespace {

@@ -18,7 +18,6 @@
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
-#include "ppan/curve_files.h"
 #include "ppan/image_curve.h"
 #include "ppan/interrupt.h"
 #include "ppan/output.h"
@@ -27,6 +26,8 @@
 #include "ppan/report/html.h"
 #include "ppan/report/terminal.h"
 #include "ppan/table/table_curve.h"
+#include "ppan/trade_off/dataset.h"
+#include "ppan/trade_off/table_run.h"
 
 namespace ppan::cli {
 namespace {
@@ -67,65 +68,6 @@ JobFile job_of(const CurveOptions& options) {
   return job;
 }
 
-/// The table of a job, which is read twice: to look at and to learn from.
-class Source {
- public:
-  explicit Source(const JobFile& job) : job_(&job) {
-    if (job.source == "-") {
-      const auto input = open_source("-");
-      std::string block(1U << 16U, '\0');
-      while (const std::size_t got = input->read(block.data(), block.size())) bytes_.append(block, 0, got);
-    }
-  }
-  [[nodiscard]] CsvReader open() const {
-    if (job_->source == "-") return CsvReader(memory_source(bytes_, "standard input"), job_->csv);
-    return open_csv(job_->source_path(), job_->csv);
-  }
-  [[nodiscard]] std::string fingerprint() const {
-    return sha256(job_->source == "-" ? bytes_ : read_file(job_->source_path()));
-  }
-
- private:
-  const JobFile* job_;
-  std::string bytes_;
-};
-
-struct Loaded {
-  Table table;
-  Schema schema;
-  std::vector<std::string> names;
-  std::vector<std::string> notices;
-};
-
-Loaded load_table(const JobFile& job, const Source& source) {
-  Loaded out;
-  CsvReader first = source.open();
-  out.names = first.names();
-  require_none(job.schema.check_names(out.names), "the job does not fit the table");
-  const TableProfile profile = profile_table(first);
-  require_none(check_data(job.schema, profile), fmt::format("{} cannot be used", first.source_name()),
-               ErrorCode::kBadInput);
-  out.notices = notices(job.schema, profile);
-  out.schema = job.schema.in_order_of(out.names);
-  std::vector<ColumnSpec> specs;
-  for (const std::string& name : out.schema.modelled_columns()) specs.push_back(*out.schema.find(name));
-  // Not modelled, and still wanted as they are: which rows belong together, and what is copied into the
-  // release.
-  std::vector<std::string> as_text = out.schema.keep;
-  if (out.schema.group) as_text.push_back(*out.schema.group);
-  for (const std::string& name : as_text) {
-    if (std::any_of(specs.begin(), specs.end(), [&](const ColumnSpec& s) { return s.name == name; }))
-      continue;
-    ColumnSpec spec;
-    spec.name = name;
-    spec.type = ColumnType::kIdentifier;
-    specs.push_back(std::move(spec));
-  }
-  CsvReader second = source.open();
-  out.table = read_table(second, specs);
-  return out;
-}
-
 // metrics.jsonl, written as training goes on, so that a run that is cut off has its past.
 class Metrics {
  public:
@@ -156,42 +98,15 @@ class Metrics {
   int error_ = 0;
 };
 
-// Where many levels were grouped into one, less is told and less is hidden than the column's name promises.
-std::vector<std::string> grouped_columns(const TableCurveResult& result) {
-  constexpr double kNoticeable = 0.1;
-  std::vector<std::string> out;
-  for (const ColumnEncoding& column : result.encoding.columns) {
-    if (!column.other_level) continue;
-    const auto other = static_cast<std::size_t>(*column.other_level);
-    if (column.share[other] < kNoticeable) continue;
-    out.push_back(
-        fmt::format("column '{}': {:.3g} % of the rows have one of many levels that are grouped as \"{}\"",
-                    column.name, 100 * column.share[other], column.levels[other]));
-  }
-  return out;
-}
-
 int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
   if (options.training.epochs) return *options.training.epochs;
   const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
   return epochs_for(std::max<Index>(1, static_cast<Index>(training)), options.training.batch);
 }
 
-// The trained point of least distortion whose audit stays within the limit, as `ppan audit --limit` sees it.
-const TablePoint* first_within(const TableCurveResult& result, double limit) {
-  const TablePoint* first = nullptr;
-  for (const TablePoint& point : result.points) {
-    const AuditReport& audit = point.measured.audit;
-    if (audit.inconclusive() || audit.upper_end() > limit) continue;
-    if (first == nullptr || point.measured.change.distortion < first->measured.change.distortion)
-      first = &point;
-  }
-  return first;
-}
-
 std::string limit_text(const TableCurveResult& result, std::optional<double> limit) {
   if (!limit) return {};
-  const TablePoint* point = first_within(result, *limit);
+  const TablePoint* point = first_within_limit(result, *limit);
   if (point == nullptr) return {};
   const Interval& found = *point->measured.audit.leakage().interval95;
   return fmt::format(
@@ -199,20 +114,6 @@ std::string limit_text(const TableCurveResult& result, std::optional<double> lim
       "{:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
       *limit, point->number, point->measured.change.distortion, found.low, found.high,
       point->measured.audit.upper_end());
-}
-
-void write_run(const std::filesystem::path& directory, const TableCurveResult& result, const Table& table,
-               const CurveRun& run) {
-  if (result.unchanged)
-    save_model(directory / kUnchangedModel,
-               end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));
-  if (result.constant)
-    save_model(directory / kConstantModel,
-               end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
-  write_file(directory / "columns.json", to_json(details_of(result, table, run)));
-  write_file(directory / "summary.json", to_json(summary_of(result, run)));
-  write_file(directory / "curve.csv", to_csv(curve_of(result)));
-  write_report(directory);
 }
 
 int run_curve(const CurveOptions& options) {
@@ -231,10 +132,9 @@ int run_curve(const CurveOptions& options) {
                             .force = options.force,
                             .quiet = options.quiet});
   }
-  const Source source(run.job);
-  const Loaded data = load_table(run.job, source);
+  const Dataset data = open_dataset(run.job);
   run.names = data.names;
-  run.data_sha256 = source.fingerprint();
+  run.data_sha256 = data.sha256;
   const TableCurveOptions curve_options = table_curve_options(run.job);
   require_none(curve_options.check(), "this job cannot be run");
 
@@ -246,13 +146,13 @@ int run_curve(const CurveOptions& options) {
     for (const std::string& notice : data.notices) fmt::print(stderr, "{}\n", notice);
   }
 
-  const double entropy = hidden_entropy(data.table, data.schema);
+  const double entropy = hidden_entropy(*data.table, data.schema);
   Metrics metrics(directory / "metrics.jsonl");
   const InterruptScope scope;
   TableCurveResult result;
   {
     Progress progress(progress_style(options.quiet), planned_points(curve_options),
-                      epochs_of(curve_options, data.table.rows));
+                      epochs_of(curve_options, data.table->rows));
     TableCurveHooks hooks;
     hooks.interrupted = interrupted;
     hooks.phase = [&](const std::string& phase) {
@@ -269,12 +169,15 @@ int run_curve(const CurveOptions& options) {
                            .leakage_nats = *line.leakage});
     };
     hooks.finished = [&](const TablePoint& point) {
-      save_model(directory / model_name(point.number), point_model(point, run));
+      TablePoint bounded = point;
+      add_surrogate_slack(bounded.measured, run.job.privacy.surrogate_slack);
+      save_model(directory / model_name(point.number), point_model(bounded, run));
       progress.point_done(point.number - 1);
     };
-    result = table_curve(data.table, data.schema, encoding_options(run.job), curve_options, hooks);
+    result = table_curve(*data.table, data.schema, encoding_options(run.job), curve_options, hooks);
   }
   metrics.close();
+  add_surrogate_slack(result, run.job.privacy.surrogate_slack);
   for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.quiet) {
@@ -289,7 +192,7 @@ int run_curve(const CurveOptions& options) {
                 "try a smaller train.learning_rate, or other columns");
   }
   // What training itself wrote stays; a model that is saved twice is the same file.
-  write_run(directory, result, data.table, run);
+  write_table_run(directory, result, *data.table, run);
 
   const CurveTable curve = curve_of(result);
   const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
@@ -301,7 +204,7 @@ int run_curve(const CurveOptions& options) {
                directory.string());
     return interrupt_status();
   }
-  if (run.job.audit.limit && !first_within(result, *run.job.audit.limit)) {
+  if (run.job.audit.limit && !first_within_limit(result, *run.job.audit.limit)) {
     fmt::print(stderr, "ppan: no trained point is shown to keep the limit of {:g} nats\n",
                *run.job.audit.limit);
     return exit_status(ErrorCode::kLimitExceeded);

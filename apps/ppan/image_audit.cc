@@ -14,8 +14,9 @@
 #include "ppan/image/image_attack.h"
 #include "ppan/image_curve.h"
 #include "ppan/image_files.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/model_file.h"
 #include "ppan/output.h"
-#include "ppan/release/image_release_model.h"
 
 namespace ppan::cli {
 namespace {
@@ -155,10 +156,13 @@ int run_image_audit(const ImageAuditRun& run) {
   const ImageAttackerScore& best = found.attack.strongest();
   if (run.save) {
     model.audit = ModelAudit{.rows = found.pictures, .quick = run.quick, .data_sha256 = pictures_sha256(set)};
-    model.audit->attributes.push_back({.name = "label",
-                                       .leakage = best.leakage,
-                                       .accuracy = best.accuracy.value,
-                                       .prior_accuracy = found.attack.prior_accuracy});
+    model.audit->attributes.push_back(
+        {.name = "label",
+         .leakage = best.leakage,
+         .accuracy = best.accuracy.value,
+         .prior_accuracy = found.attack.prior_accuracy,
+         .upper = found.upper.empty() ? std::nullopt : std::optional(found.upper.front()),
+         .inconclusive = found.attack.still_rising});
     save_model(run.model, model);
   }
   const std::string as_json = json_of(found, run).dump(1) + "\n";

@@ -11,22 +11,23 @@
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/core/hull.h"
 #include "ppan/core/random.h"
-#include "ppan/curve_files.h"
 #include "ppan/image/image_training.h"
 #include "ppan/image_files.h"
 #include "ppan/interrupt.h"
 #include "ppan/mnist_figures.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/model_file.h"
 #include "ppan/output.h"
 #include "ppan/progress.h"
 #include "ppan/read/png.h"
-#include "ppan/release/image_release_model.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/report/terminal.h"
-#include "ppan/table/hull.h"
+#include "ppan/trade_off/table_run.h"
 
 namespace ppan::cli {
 namespace {
@@ -235,9 +236,10 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
   out.distortion_name = "pixel cross-entropy";
   out.distortion_unit = "nats per pixel";
   out.leakage_ceiling = result.entropy;
+  // The defaults that the table of settings knows are those of tables; what images use instead is among the
+  // facts.
   for (const ShownSetting& setting : shown_settings(job)) {
-    out.settings.push_back(
-        {setting.key, setting.given ? std::optional(setting.value) : std::nullopt, setting.value});
+    if (setting.given) out.settings.push_back({setting.key, setting.value, setting.value});
   }
   const CodeImageOptions& code = result.given.code;
   out.seed = result.given.seed;

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "ppan/core/error.h"
-#include "ppan/image/image_model.h"
+#include "ppan/model/image_model.h"
 #include "ppan/read/csv.h"
 #include "ppan/read/idx.h"
-#include "ppan/release/model_file.h"
+#include "ppan/model/model_file.h"
 
 namespace ppan::cli {
 namespace {

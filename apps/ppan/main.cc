@@ -10,6 +10,7 @@
 
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
+#include "ppan/nn/blas.h"
 #include "ppan/output.h"
 
 namespace {
@@ -26,6 +27,7 @@ int run(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  const ppan::Runtime runtime;    // the process is ours, and nothing runs yet
   std::signal(SIGPIPE, SIG_DFL);  // whoever started us may have left it ignored
   try {
     return run(count, arguments);

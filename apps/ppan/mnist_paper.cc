@@ -13,16 +13,16 @@
 #include "ppan/chart_picture.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/image/train_state_file.h"
 #include "ppan/interrupt.h"
 #include "ppan/mnist_figures.h"
+#include "ppan/model/image_release_model.h"
 #include "ppan/output.h"
 #include "ppan/paper/mnist.h"
 #include "ppan/progress.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/number.h"
 #include "ppan/read/png.h"
-#include "ppan/release/image_release_model.h"
-#include "ppan/release/train_state_file.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
 #include "ppan/report/figure.h"
@@ -298,7 +298,7 @@ std::string shares_text(const MnistResult& result) {
   return text;
 }
 
-std::vector<Setting> settings_of(const MnistPaperOptions& given, const MnistResult& result) {
+std::vector<RunSetting> settings_of(const MnistPaperOptions& given, const MnistResult& result) {
   const MnistOptions& o = result.given;
   const bool paper = o.preset == Preset::kPaper;
   const auto text = [](const auto& value) -> std::optional<std::string> {
@@ -309,7 +309,7 @@ std::vector<Setting> settings_of(const MnistPaperOptions& given, const MnistResu
     if (value.empty()) return std::nullopt;
     return value;
   };
-  std::vector<Setting> list{
+  std::vector<RunSetting> list{
       {"preset", given.preset, given.preset},
       {paper ? "lambda" : "budget", word(paper ? given.lambda : given.budget),
        fmt::format("{}", fmt::join(result.targets, ", "))},

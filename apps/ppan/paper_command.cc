@@ -86,7 +86,7 @@ std::string layers_text(const std::vector<Index>& hidden) {
   return hidden.empty() ? "none" : fmt::format("{}", fmt::join(hidden, "-"));
 }
 
-std::vector<Setting> settings_list(const PaperOptions& options, const ExperimentSettings& used) {
+std::vector<RunSetting> settings_list(const PaperOptions& options, const ExperimentSettings& used) {
   const auto given = [](const auto& value) -> std::optional<std::string> {
     if (!value) return std::nullopt;
     return fmt::format("{}", *value);
@@ -95,7 +95,7 @@ std::vector<Setting> settings_list(const PaperOptions& options, const Experiment
     if (value.empty()) return std::nullopt;
     return value;
   };
-  std::vector<Setting> list{
+  std::vector<RunSetting> list{
       {"preset", options.preset, options.preset},
       {"points", given(options.points), fmt::format("{}", options.points.value_or(20))},
       {"seed", fmt::format("{}", options.seed), fmt::format("{}", options.seed)},

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numbers>
@@ -12,11 +11,9 @@
 
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
-#include "ppan/core/file.h"
+#include "ppan/model/image_release_model.h"
 #include "ppan/output.h"
-#include "ppan/release/image_release_model.h"
-#include "ppan/report/curve_file.h"
-#include "ppan/table/hull.h"
+#include "ppan/trade_off/pick.h"
 
 namespace ppan::cli {
 namespace {
@@ -33,91 +30,6 @@ struct PickOptions {
   bool force = false;
   InformationUnit unit = InformationUnit::kNats;
 };
-
-/// The points of a run that have a model, as they are on its curve.
-struct Candidates {
-  std::vector<HullPoint> points;
-  std::vector<std::string> files;
-  std::vector<int> numbers;        ///< Of the trained points; 0 for the ends.
-  std::vector<std::string> doubtful;  ///< Points left out because their audit was inconclusive.
-};
-
-// What a point may leak: the upper end of its interval and what the audit may have missed, or what was found.
-double judged_leakage(const CurveRow& row, bool found) {
-  double leakage = *row.leakage;
-  if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
-  if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));
-  return std::max(0.0, leakage);  // what was measured may lie a little below 0; what is leaked does not
-}
-
-std::string name_of(const CurveRow& row, int number) {
-  return row.series == "ppan/table" || row.series == "ppan/images" ? fmt::format("point {}", number)
-                                                                   : std::string(row.text("label"));
-}
-
-Candidates candidates_of(const std::filesystem::path& run, const PickOptions& options) {
-  const std::filesystem::path file = run / "curve.csv";
-  if (!std::filesystem::exists(file)) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{} is not the directory of a run: it has no curve.csv", run.string()),
-                "give the directory that 'ppan curve' wrote");
-  }
-  const CurveTable table = from_csv(read_file(file), file.string());
-  const std::vector<int> numbers = point_numbers(table);
-  Candidates out;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const CurveRow& row = table.rows[i];
-    const std::string model(row.text("model"));
-    if (model.empty() || row.series == "ppan/hull" || !row.distortion || !row.leakage) continue;
-    if (model != std::filesystem::path(model).filename().string())
-      throw Error(ErrorCode::kBadInput,
-                  fmt::format("{}: model '{}' is not a file of the run", file.string(), model));
-    if (row.text(curve_column::kInconclusive) == "yes" && !options.accept_inconclusive) {
-      out.doubtful.push_back(name_of(row, numbers[i]));
-      continue;
-    }
-    out.points.push_back({*row.distortion, judged_leakage(row, options.found)});
-    out.files.push_back(model);
-    out.numbers.push_back(row.series == "ppan/table" || row.series == "ppan/images" ? numbers[i] : 0);
-  }
-  if (out.points.empty() && !out.doubtful.empty())
-    throw Error(ErrorCode::kUsage, fmt::format("the audit of every point of {} was inconclusive", run.string()),
-                "use more rows, or take them as they are: --accept-inconclusive");
-  if (out.points.empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("{} has no models", run.string()),
-                "give the directory that 'ppan curve' wrote");
-  }
-  return out;
-}
-
-HullMixture choose(const PickOptions& options, const Candidates& from) {
-  if (options.point) {
-    const auto at = std::find(from.numbers.begin(), from.numbers.end(), *options.point);
-    const std::string name = fmt::format("point {}", *options.point);
-    if (std::find(from.doubtful.begin(), from.doubtful.end(), name) != from.doubtful.end())
-      throw Error(ErrorCode::kUsage, fmt::format("the audit of {} was inconclusive: more may leak than it found", name),
-                  "use more rows, or take it as it is: --accept-inconclusive");
-    if (at == from.numbers.end() || *options.point < 1) {
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("there is no point {}; the last one is {}", *options.point,
-                              *std::max_element(from.numbers.begin(), from.numbers.end())));
-    }
-    const auto index = static_cast<std::size_t>(at - from.numbers.begin());
-    return {.first = index, .second = index, .second_weight = 0, .point = from.points[index]};
-  }
-  const std::vector<std::size_t> hull = lower_hull(from.points);
-  if (options.budget) {
-    if (const auto found = at_most_distortion(from.points, hull, *options.budget)) return *found;
-    throw Error(ErrorCode::kUsage,
-                fmt::format("no point of the curve has a distortion of {:g} or less; the least is {:g}",
-                            *options.budget, from.points[hull.front()].distortion));
-  }
-  const double scale = options.unit == InformationUnit::kBits ? std::numbers::ln2 : 1.0;
-  if (const auto found = at_most_leakage(from.points, hull, *options.leakage * scale)) return *found;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("no point of the curve leaks {:g} {} or less; the least is {:g}", *options.leakage,
-                          to_string(options.unit), from.points[hull.back()].leakage / scale));
-}
 
 void check(const PickOptions& options) {
   const int given =
@@ -147,32 +59,27 @@ std::string leakage_text(const std::optional<Estimate>& leakage, InformationUnit
 
 int run_pick(const PickOptions& options) {
   check(options);
-  const std::filesystem::path run = options.run;
-  const Candidates candidates = candidates_of(run, options);
-  const HullMixture choice = choose(options, candidates);
-  const auto save = [&](auto model) {
-    using Model = decltype(model);
-    if (choice.second_weight > 0) {
-      const AnyModel other = load_any_model(run / candidates.files[choice.second]);
-      const auto* second = std::get_if<Model>(&other);
-      if (second == nullptr)
-        throw Error(ErrorCode::kBadInput,
-                    fmt::format("{} holds models of tables and of pictures", run.string()),
-                    "give the directory of one run");
-      model = mix_models(model, *second, choice.second_weight);
-    }
-    if (options.budget) model.origin.budget = options.budget;
-    save_model(options.output, model);
-    std::string text = fmt::format("{}: {}; distortion {:.4g}, leakage {}", options.output, model.origin.label,
-                                   choice.point.distortion, leakage_text(model.origin.leakage, options.unit));
-    if (!options.found)
-      text += fmt::format(", allows for up to {:.4g} {}", from_nats(choice.point.leakage, options.unit),
-                          to_string(options.unit));
-    if (!candidates.doubtful.empty())
-      text += fmt::format("; left out as inconclusive: {}", fmt::join(candidates.doubtful, ", "));
-    write_stdout(text + (model.audit ? "\n" : "; UNAUDITED\n"));
-  };
-  std::visit(save, load_any_model(run / candidates.files[choice.first]));
+  Choice choice{.budget = options.budget,
+                .point = options.point,
+                .found = options.found,
+                .accept_inconclusive = options.accept_inconclusive};
+  const double scale = options.unit == InformationUnit::kBits ? std::numbers::ln2 : 1.0;
+  if (options.leakage) choice.leakage = *options.leakage * scale;
+  const Picked picked = pick(options.run, choice, options.unit);
+  std::visit(
+      [&](const auto& model) {
+        save_model(options.output, model);
+        std::string text = fmt::format("{}: {}; distortion {:.4g}, leakage {}", options.output, model.origin.label,
+                                       model.origin.distortion.value_or(0),
+                                       leakage_text(model.origin.leakage, options.unit));
+        if (!options.found)
+          text += fmt::format(", allows for up to {:.4g} {}", from_nats(picked.leakage, options.unit),
+                              to_string(options.unit));
+        if (!picked.left_out.empty())
+          text += fmt::format("; left out as inconclusive: {}", fmt::join(picked.left_out, ", "));
+        write_stdout(text + (model.audit ? "\n" : "; UNAUDITED\n"));
+      },
+      picked.model);
   return 0;
 }
 

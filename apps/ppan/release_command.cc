@@ -16,7 +16,7 @@
 #include "ppan/interrupt.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/png.h"
-#include "ppan/release/image_release_model.h"
+#include "ppan/model/image_release_model.h"
 #include "ppan/release/release_table.h"
 
 namespace ppan::cli {

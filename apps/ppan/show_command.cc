@@ -5,7 +5,7 @@
 
 #include "ppan/command_line.h"
 #include "ppan/output.h"
-#include "ppan/release/image_release_model.h"
+#include "ppan/model/image_release_model.h"
 
 namespace ppan::cli {
 namespace {

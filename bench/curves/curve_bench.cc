@@ -23,7 +23,7 @@
 #include "ppan/audit/exact_information.h"
 #include "ppan/audit/gaussian_information.h"
 #include "ppan/core/parallel.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 #include "ppan/paper/settings.h"
 #include "ppan/theory/finite_law.h"
 #include "ppan/train/train.h"
@@ -142,7 +142,8 @@ Json run(const Arguments& arguments, const ppan::SeriesSettings& series, Index p
     budgets.push_back(points == 1 ? 0.5 * series.most_budget : series.most_budget * i / (points - 1));
   }
 
-  ppan::set_blas_threads(1);
+  const ppan::Runtime runtime;
+  const ppan::BlasThreads one(1);
   std::vector<ppan::Trained<float>> trained(static_cast<std::size_t>(points));
   const auto start = Clock::now();
   const double processor_start = processor_seconds();

@@ -2,6 +2,7 @@
 // units with batches of 100. Counter: floating-point operations per second.
 
 #include "checked_benchmark.h"
+#include "ppan/nn/blas.h"
 #include "ppan/nn/dense.h"
 
 namespace ppan {
@@ -25,7 +26,6 @@ Matrix<double> forward_reference(const Matrix<float>& a, const Matrix<float>& w,
 struct Layer {
   explicit Layer(const benchmark::State& state)
       : rows(state.range(0)), inputs(state.range(1)), outputs(state.range(2)) {
-    set_blas_threads(1);
     SeededRandom random(1);
     a = bench::random_matrix(random, rows, inputs);
     w = bench::random_matrix(random, inputs, outputs);
@@ -106,5 +106,7 @@ BENCHMARK(backward_weights)->Apply(paper_sizes);
 }  // namespace ppan
 
 int main(int argc, char** argv) {
+  const ppan::Runtime runtime;
+  const ppan::BlasThreads one(1);
   return ppan::bench::run(argc, argv);
 }

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 #include "ppan/train/match.h"
 
 namespace {
@@ -166,7 +166,8 @@ double median(std::vector<double> values) {
 }
 
 int run(int iterations, int repeats) {
-  ppan::set_blas_threads(1);
+  const ppan::Runtime runtime;
+  const ppan::BlasThreads one(1);
   Training training;
   Products products;
   training.iterate();

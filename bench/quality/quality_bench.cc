@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "ppan/nn/blas.h"
 #include "ppan/paper/experiment.h"
 
 namespace {
@@ -212,6 +213,7 @@ class Runs {
 }  // namespace
 
 int main(int count, char** arguments) try {
+  const ppan::Runtime runtime;
   const std::optional<Arguments> a = parse(count, arguments);
   if (!a) {
     fmt::print(stderr, "{}", kUsage);

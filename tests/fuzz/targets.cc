@@ -21,9 +21,9 @@
 #include "ppan/read/png.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/settings.h"
-#include "ppan/release/image_release_model.h"
-#include "ppan/release/model_file.h"
-#include "ppan/release/release_model.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/model_file.h"
+#include "ppan/model/release_model.h"
 
 namespace ppan::fuzz {
 namespace {

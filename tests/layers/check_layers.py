@@ -1,9 +1,11 @@
 """Which stage may include which: compares every `#include "ppan/<stage>/..."` with the stage's USES.
 
-usage: check_layers.py SOURCE_ROOT LAYERS
+usage: check_layers.py SOURCE_ROOT LAYERS [NAME=DIRECTORY ...]
 
-SOURCE_ROOT holds a directory per stage; LAYERS has a line "stage: used used ..." per stage, lowest first, as CMake
-writes it. Prints a line per violation; the exit status says whether there was one.
+SOURCE_ROOT holds a directory per stage, and the files of the stage "facade" itself; LAYERS has a line
+"stage: used used ..." per stage, lowest first, as CMake writes it. NAME=DIRECTORY is a program that declares what it
+uses as a stage does (its own headers are "ppan/<file>"). Prints a line per violation; the exit status says whether
+there was one.
 """
 
 import pathlib
@@ -31,27 +33,42 @@ def check_order(layers):
         seen.add(stage)
 
 
+def check_file(file, where, stage, layers):
+    if stage not in layers:
+        yield f"{where}: stage {stage} is not declared with ppan_stage()"
+        return
+    allowed = {stage, *layers[stage]}
+    for number, line in enumerate(file.read_text().splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quoted, path = match.group(1) == '"', match.group(2)
+        parts = path.split("/")
+        if parts[0] == "ppan" and len(parts) > 2:
+            if parts[1] not in allowed:
+                yield f"{where}:{number}: {stage} includes {path}, but does not declare USES {parts[1]}"
+        elif path == "ppan/ppan.h" and stage in layers and "facade" not in allowed:
+            yield f"{where}:{number}: {stage} includes {path}, but does not declare USES facade"
+        # In angle brackets a name that a neighbour has too, such as <png.h>, is the system's.
+        elif parts[0] != "ppan" and ((quoted and (file.parent / path).exists()) or path.startswith("..")):
+            yield f'{where}:{number}: write "{path}" from the root, as "ppan/<stage>/<file>"'
+
+
+def sources(directory, pattern):
+    return sorted(p for p in directory.glob(pattern) if p.suffix in (".h", ".cc"))
+
+
 def check_includes(root, layers):
+    for file in sources(root, "*"):
+        yield from check_file(file, file.relative_to(root), "facade", layers)
     for directory in sorted(p for p in root.iterdir() if p.is_dir()):
-        stage = directory.name
-        allowed = {stage, *layers.get(stage, [])}
-        for file in sorted(p for p in directory.rglob("*") if p.suffix in (".h", ".cc")):
-            where = file.relative_to(root)
-            if stage not in layers:
-                yield f"{where}: stage {stage} is not declared with ppan_stage()"
-                continue
-            for number, line in enumerate(file.read_text().splitlines(), start=1):
-                match = INCLUDE.match(line)
-                if not match:
-                    continue
-                quoted, path = match.group(1) == '"', match.group(2)
-                if path.startswith("ppan/"):
-                    target = path.split("/")[1]
-                    if target not in allowed:
-                        yield f"{where}:{number}: {stage} includes {path}, but does not declare USES {target}"
-                # In angle brackets a name that a neighbour has too, such as <png.h>, is the system's.
-                elif (quoted and (file.parent / path).exists()) or path.startswith(".."):
-                    yield f'{where}:{number}: write "{path}" from the root, as "ppan/<stage>/<file>"'
+        for file in sources(directory, "**/*"):
+            yield from check_file(file, file.relative_to(root), directory.name, layers)
+
+
+def check_program(name, directory, layers):
+    for file in sources(directory, "**/*"):
+        yield from check_file(file, f"{name}/{file.relative_to(directory)}", name, layers)
 
 
 def violations(root, layers):
@@ -61,6 +78,9 @@ def violations(root, layers):
 def main():
     root, layers = pathlib.Path(sys.argv[1]), read_layers(pathlib.Path(sys.argv[2]).read_text())
     found = violations(root, layers)
+    for program in sys.argv[3:]:
+        name, _, directory = program.partition("=")
+        found += check_program(name, pathlib.Path(directory), layers)
     for line in found:
         print(line)
     if not layers:

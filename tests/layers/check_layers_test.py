@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
-from check_layers import read_layers, violations
+from check_layers import check_program, read_layers, violations
 
 LAYERS = read_layers("core: \nnn: core\ntrain: core nn\n")
 
@@ -45,6 +45,21 @@ class LayerCheck(unittest.TestCase):
 
     def test_a_system_header_with_the_name_of_a_neighbour_passes(self):
         self.assertEqual(self.check({"nn/png.h": "", "nn/png.cc": "#include <png.h>\n"}), [])
+
+    def test_a_program_is_held_to_what_it_declares(self):
+        layers = read_layers("core: \nnn: core\nfacade: core\napps: core facade\n")
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            (root / "a.cc").write_text('#include "ppan/ppan.h"\n#include "ppan/own.h"\n#include "ppan/nn/b.h"\n')
+            found = list(check_program("apps", root, layers))
+            self.assertEqual(found, ["apps/a.cc:3: apps includes ppan/nn/b.h, but does not declare USES nn"])
+            (root / "a.cc").write_text('#include "ppan/ppan.h"\n')
+            self.assertEqual(len(list(check_program("apps", root, read_layers("core: \napps: core\n")))), 1)
+
+    def test_the_files_at_the_root_are_the_facade(self):
+        layers = read_layers("core: \nnn: core\nfacade: core\n")
+        found = self.check({"ppan.h": '#include "ppan/core/a.h"\n#include "ppan/nn/b.h"\n'}, layers)
+        self.assertEqual(found, ["ppan.h:2: facade includes ppan/nn/b.h, but does not declare USES nn"])
 
     def test_a_circle_is_found(self):
         found = self.check({}, read_layers("core: nn\nnn: core\n"))

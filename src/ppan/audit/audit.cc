@@ -18,7 +18,7 @@
 #include "ppan/audit/tree_attacker.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 
 namespace ppan {
 namespace {
@@ -810,7 +810,7 @@ void report_nothing(const std::vector<AttackTarget>& targets, const AttackSplit&
 AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   require_none(options.check(), "an audit with these options cannot be made:");
   check_input(input, options);
-  set_blas_threads(1);  // attackers run side by side instead
+  const BlasThreads one(1);  // attackers run side by side instead
   const Index rows = held_out_rows(input);
   Units unit = input.together ? units_of(*input.together, options) : Units{};
   if (!unit.empty()) unit.resize(static_cast<std::size_t>(rows));

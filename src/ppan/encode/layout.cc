@@ -132,4 +132,44 @@ template void from_matrix<double>(const MatrixRef<double>&, const Layout&, Encod
 template Attribute<float> to_attribute(const EncodedRows&, const Encoding&, std::int32_t);
 template Attribute<double> to_attribute(const EncodedRows&, const Encoding&, std::int32_t);
 
+template <typename Scalar>
+void read_heads(const MatrixRef<Scalar>& output, const Layout& layout, EncodedRows& out) {
+  const auto rows = static_cast<std::size_t>(output.rows());
+  out.rows = output.rows();
+  out.which.resize(layout.blocks.size());
+  out.columns.resize(layout.blocks.size());
+  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+    const Block& block = layout.blocks[b];
+    EncodedColumn& to = out.columns[b];
+    out.which[b] = block.column;
+    to.code.assign(rows, 0);
+    if (block.kind == BlockKind::kCategory) {
+      to.value.clear();
+      Eigen::Array<Scalar, Eigen::Dynamic, 1> most = output.col(block.first).array();
+      for (Index l = 1; l < block.width; ++l) {
+        const Scalar* logit = output.col(block.first + l).data();
+        for (std::size_t r = 0; r < rows; ++r) {
+          Scalar& best = most[static_cast<Index>(r)];
+          const bool more = logit[r] > best;
+          best = more ? logit[r] : best;
+          to.code[r] = more ? static_cast<std::int32_t>(l) : to.code[r];
+        }
+      }
+      continue;
+    }
+    to.value.resize(rows);
+    const Scalar* value = output.col(block.first).data();
+    for (std::size_t r = 0; r < rows; ++r) to.value[r] = static_cast<double>(value[r]);
+    if (block.kind == BlockKind::kNumber) continue;
+    const Scalar* logit = output.col(block.first + 1).data();
+    for (std::size_t r = 0; r < rows; ++r) {
+      to.code[r] = logit[r] > 0 ? 1 : 0;
+      if (to.code[r] == 1) to.value[r] = 0;
+    }
+  }
+}
+
+template void read_heads(const MatrixRef<float>&, const Layout&, EncodedRows&);
+template void read_heads(const MatrixRef<double>&, const Layout&, EncodedRows&);
+
 }  // namespace ppan

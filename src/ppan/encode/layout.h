@@ -43,6 +43,11 @@ void to_matrix(const EncodedRows& rows, const Layout& layout, Matrix<Scalar>& ou
 template <typename Scalar>
 void from_matrix(const MatrixRef<Scalar>& matrix, const Layout& layout, EncodedRows& out);
 
+/// What the heads of a network release (see table_distortion.h): the likeliest level of a category, the value
+/// of a number, missing where its logit is above 0. `out` holds the layout's columns and no faults.
+template <typename Scalar>
+void read_heads(const MatrixRef<Scalar>& output, const Layout& layout, EncodedRows& out);
+
 /// One column as an attribute of the game: codes of a category, or v (and the indicator) of a number.
 template <typename Scalar>
 Attribute<Scalar> to_attribute(const EncodedRows& rows, const Encoding& encoding, std::int32_t column);

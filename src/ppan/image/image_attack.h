@@ -15,7 +15,7 @@
 #include "ppan/audit/attack_numbers.h"
 #include "ppan/core/estimate.h"
 #include "ppan/core/problem.h"
-#include "ppan/image/image_model.h"
+#include "ppan/model/image_model.h"
 #include "ppan/nn/activation.h"
 #include "ppan/read/image_set.h"
 

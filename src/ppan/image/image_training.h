@@ -19,7 +19,7 @@
 
 #include "ppan/core/problem.h"
 #include "ppan/core/records.h"
-#include "ppan/image/image_model.h"
+#include "ppan/model/image_model.h"
 #include "ppan/read/image_set.h"
 #include "ppan/train/train.h"
 

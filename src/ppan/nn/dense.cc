@@ -2,14 +2,28 @@
 
 #include <cblas.h>
 
-#include <cstdlib>
-#include <cstring>
+#include <cstddef>
+#include <type_traits>
 
 #include "ppan/nn/panel_product.h"
 #include "ppan/nn/register_tile.h"
 
 namespace ppan {
 namespace {
+
+static_assert(std::is_same_v<Index, std::ptrdiff_t>, "as register_tile.h and panel_product.h have it");
+
+// What panel_product.cc is compiled for, whatever the rest of the library is (CMakeLists.txt).
+bool processor_has_avx512() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("fma");
+  return has;
+#else
+  return false;
+#endif
+}
 
 using tile::kLanes;
 using tile::Pack;
@@ -91,41 +105,6 @@ Scalar column_sum(Index rows, const Scalar* column) {
   return total;
 }
 
-// OpenBLAS picks its kernels from a list of processor models. One that is newer than the list gets those for
-// SSE3, which on a processor with AVX-512 are four times slower than the right ones. Choosing again, by what
-// the processor can do, goes through two functions that OpenBLAS exports but does not document; where they
-// are missing, or where the user has chosen (OPENBLAS_CORETYPE), nothing is done.
-extern "C" void gotoblas_dynamic_quit() __attribute__((weak));
-extern "C" void gotoblas_dynamic_init() __attribute__((weak));
-// A third one of that kind ends the threads that OpenBLAS starts when it is loaded. They start again by
-// themselves when they are needed.
-extern "C" int blas_thread_shutdown_() __attribute__((weak));
-
-bool choose_blas_kernels() {
-#if defined(__x86_64__)
-  constexpr const char* kChoice = "OPENBLAS_CORETYPE";
-  if (!gotoblas_dynamic_quit || !gotoblas_dynamic_init || std::getenv(kChoice)) return false;
-  if (std::strcmp(openblas_get_corename(), "Prescott") != 0) return false;
-  const char* kernels = nullptr;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels = "Haswell";
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    kernels = "SkylakeX";
-  }
-  if (!kernels) return false;
-  ::setenv(kChoice, kernels, 0);
-  gotoblas_dynamic_quit();
-  gotoblas_dynamic_init();
-  ::unsetenv(kChoice);
-  return true;
-#else
-  return false;
-#endif
-}
-
-// Before main(), while nothing can be using BLAS.
-[[maybe_unused]] const bool blas_kernels_chosen = choose_blas_kernels();
-
 // C (m x n) = op(A) op(B), column-major.
 void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, const float* a, Index lda,
           const float* b, Index ldb, float* c, Index ldc) {
@@ -143,7 +122,7 @@ void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, con
 DenseKernel dense_kernel(Index rows, Index inputs, Index outputs) {
   const bool wide = rows >= 16 && inputs >= 16 && outputs >= 8 && inputs * outputs >= 64 * 64;
   if (!wide) return DenseKernel::kNarrow;
-  return fits_panels(rows, inputs) ? DenseKernel::kPanels : DenseKernel::kBlas;
+  return processor_has_avx512() && fits_panels(rows, inputs) ? DenseKernel::kPanels : DenseKernel::kBlas;
 }
 
 template <typename Scalar>
@@ -205,15 +184,6 @@ void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scala
   if (db) {
     for (Index j = 0; j < outputs; ++j) db[j] = column_sum(rows, dz + j * rows);
   }
-}
-
-void set_blas_threads(int threads) {
-  openblas_set_num_threads(threads);
-  // Waiting for work, they would take turns with ours: a tenth of the time of a release of a million rows.
-  if (threads == 1 && blas_thread_shutdown_) blas_thread_shutdown_();
-}
-const char* blas_description() {
-  return openblas_get_config();
 }
 
 template void dense_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);

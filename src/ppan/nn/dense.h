@@ -31,9 +31,4 @@ template <typename Scalar>
 void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz,
                             Scalar* dw, Scalar* db);
 
-/// Threads that BLAS may use from now on: one inside a pool of points (which ends its idle ones), or more.
-void set_blas_threads(int threads);
-/// What BLAS is in use, for example "OpenBLAS 0.3.21 ...".
-const char* blas_description();
-
 }  // namespace ppan

@@ -1,11 +1,17 @@
 #include "ppan/nn/panel_product.h"
 
+#include <new>
+
 #include "ppan/nn/register_tile.h"
 
 namespace ppan {
 namespace {
 
+using tile::Index;
 using tile::kLanes;
+#if defined(__x86_64__)
+static_assert(tile::kPackBytes == 64, "compiled for AVX-512: see CMakeLists.txt");
+#endif
 
 // Tiles of 3 packs x 8 columns: 24 of 32 registers add up, and 11 loads feed 24 multiplications.
 constexpr int kPacks = 3;
@@ -14,7 +20,6 @@ constexpr int kColumns = 8;
 constexpr Index kStripPacks = 2;
 // How far ahead weights are asked for that lie a column apart, where no processor foresees them.
 constexpr Index kAhead = 12;
-constexpr Index kMostRows = 512;
 
 // Calls `block.operator()<n>(first)` for blocks that cover [0, count), as large as kMost and then smaller.
 template <int kMost, typename Block>
@@ -27,11 +32,28 @@ void in_blocks(Index count, const Block& block, Index first = 0) {
 }
 
 // Memory that stays from call to call; each thread has one for each number `kUse`.
+template <typename Scalar>
+struct Scratch {
+  Scalar* data = nullptr;
+  Index size = 0;
+  ~Scratch() { release(); }
+  void grow(Index wanted) {
+    release();
+    size = 0;
+    data = static_cast<Scalar*>(
+        ::operator new (static_cast<std::size_t>(wanted) * sizeof(Scalar), std::align_val_t{64}));
+    size = wanted;
+  }
+  void release() {
+    if (data) ::operator delete (data, std::align_val_t{64});
+    data = nullptr;
+  }
+};
 template <typename Scalar, int kUse>
 Scalar* scratch(Index size) {
-  thread_local Vector<Scalar> memory;
-  if (memory.size() < size) memory.resize(size);
-  return memory.data();
+  thread_local Scratch<Scalar> memory;
+  if (memory.size < size) memory.grow(size);
+  return memory.data;
 }
 
 // Full packs of rows of a matrix, each a panel of its own: term i of panel p at [(p * terms + i) * lanes].
@@ -49,9 +71,7 @@ const Scalar* row_panels(Index rows, Index terms, const Scalar* matrix) {
 
 }  // namespace
 
-bool fits_panels(Index rows, Index inputs) {
-  return tile::kPackBytes == 64 && rows <= kMostRows && inputs >= kStripPacks * kLanes<float>;
-}
+static_assert(!fits_panels(1, kStripPacks* kLanes<float> - 1), "a strip of inputs must be there");
 
 // The weights of 8 outputs stay in the first-level cache while all rows go by. Rows beyond the last full pack
 // take dot products along the inputs, which fill the registers whatever their number.

@@ -6,23 +6,30 @@
 // fill a register cost what they are, not a register. docs/decisions/0002-dense-kernels.md has the
 // measurement.
 
-#include "ppan/core/matrix.h"
+// They need AVX-512, whose 32 registers hold the tiles. panel_product.cc alone is compiled for it, on every
+// x86-64 machine, and dense.cc asks the processor before it calls anything here. So that no code for AVX-512
+// reaches other files through the linker, panel_product.cc includes nothing with inline functions of its own:
+// no Eigen, no containers.
+
+#include <cstddef>
 
 namespace ppan {
 
-/// True where panels pay: the build is for AVX-512, whose 32 registers hold the tiles, and the batch is small
-/// enough to stay in the second-level cache.
-bool fits_panels(Index rows, Index inputs);
+/// True where panels pay on a processor with AVX-512: the batch is small enough to stay in the second-level
+/// cache.
+constexpr bool fits_panels(std::ptrdiff_t rows, std::ptrdiff_t inputs) {
+  return rows <= 512 && inputs >= 32;
+}
 
 // As dense_forward() and the others of dense.h; the layer must fit.
 template <typename Scalar>
-void panel_forward(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* w,
-                   const Scalar* bias, bool relu, Scalar* z);
+void panel_forward(std::ptrdiff_t rows, std::ptrdiff_t inputs, std::ptrdiff_t outputs, const Scalar* a,
+                   const Scalar* w, const Scalar* bias, bool relu, Scalar* z);
 template <typename Scalar>
-void panel_backward_input(Index rows, Index inputs, Index outputs, const Scalar* dz, const Scalar* w,
-                          Scalar* da);
+void panel_backward_input(std::ptrdiff_t rows, std::ptrdiff_t inputs, std::ptrdiff_t outputs,
+                          const Scalar* dz, const Scalar* w, Scalar* da);
 template <typename Scalar>
-void panel_backward_weights(Index rows, Index inputs, Index outputs, const Scalar* a, const Scalar* dz,
-                            Scalar* dw);
+void panel_backward_weights(std::ptrdiff_t rows, std::ptrdiff_t inputs, std::ptrdiff_t outputs,
+                            const Scalar* a, const Scalar* dz, Scalar* dw);
 
 }  // namespace ppan

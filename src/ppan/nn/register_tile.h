@@ -3,17 +3,22 @@
 // What fits into the registers: a tile of a matrix product. All products of dense layers, narrow and wide,
 // are made of these two; dense.cc and panel_product.cc differ in how they go through memory.
 
+#include <cstddef>
 #include <cstring>
-
-#include "ppan/core/matrix.h"
 
 namespace ppan::tile {
 
+using Index = std::ptrdiff_t;
+
+// Files of one program may be compiled for different processors; the name keeps their tiles apart.
 #if defined(__AVX512F__)
+inline namespace pack64 {
 inline constexpr Index kPackBytes = 64;
 #elif defined(__AVX__)
+inline namespace pack32 {
 inline constexpr Index kPackBytes = 32;
 #else
+inline namespace pack16 {
 inline constexpr Index kPackBytes = 16;
 #endif
 
@@ -158,4 +163,5 @@ inline void dots(Index terms, const Scalar* a, Index a_step, const Scalar* b, In
   }
 }
 
+}  // namespace of the width
 }  // namespace ppan::tile

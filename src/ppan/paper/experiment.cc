@@ -15,7 +15,7 @@
 #include "ppan/audit/ksg.h"
 #include "ppan/core/parallel.h"
 #include "ppan/core/suggest.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 #include "ppan/paper/settings.h"
 #include "ppan/theory/convex_baseline.h"
 #include "ppan/worlds/bottleneck_worlds.h"
@@ -438,7 +438,7 @@ ExperimentResult run_experiment(const ExperimentOptions& options, const Experime
   std::mutex finished_mutex;
   const auto interrupted = [&] { return hooks.interrupted && hooks.interrupted(); };
 
-  set_blas_threads(1);  // points run side by side
+  const BlasThreads one(1);  // points run side by side
   parallel_for(result.planned, options.threads, [&](std::int64_t i) {
     if (interrupted()) return;
     const auto start = std::chrono::steady_clock::now();

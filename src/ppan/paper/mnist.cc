@@ -14,7 +14,7 @@
 #include "ppan/audit/attacker.h"
 #include "ppan/core/parallel.h"
 #include "ppan/game/distortion.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 
 namespace ppan {
 namespace {
@@ -62,7 +62,7 @@ class Run {
   }
 
   MnistResult run() {
-    set_blas_threads(1);  // points, and attacks on them, run side by side
+    const BlasThreads one(1);  // points, and attacks on them, run side by side
     const int threads = thread_count(options_.threads);
     if (options_.preset == Preset::kPaper) {
       parallel_for(static_cast<std::int64_t>(done_.size()), threads, [&](std::int64_t i) {

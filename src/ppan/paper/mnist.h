@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "ppan/core/estimate.h"
+#include "ppan/core/hull.h"
 #include "ppan/core/problem.h"
 #include "ppan/image/image_attack.h"
-#include "ppan/image/image_model.h"
 #include "ppan/image/image_training.h"
+#include "ppan/model/image_model.h"
 #include "ppan/paper/experiment.h"
 #include "ppan/read/idx.h"
-#include "ppan/table/hull.h"
 #include "ppan/train/train.h"
 
 namespace ppan {

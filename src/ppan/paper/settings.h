@@ -1,7 +1,6 @@
 #pragma once
 
-// Every number that defines the experiments, in one place (DESIGN: section 6 of the specification; the
-// paper's section 4).
+// Every number that defines the experiments, in one place (the paper's section 4).
 
 #include "ppan/paper/experiment.h"
 

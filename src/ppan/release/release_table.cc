@@ -16,7 +16,7 @@
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
 #include "ppan/core/suggest.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 
 namespace ppan {
 namespace {
@@ -115,7 +115,7 @@ class Stream {
 
   ReleaseSummary run() {
     const int threads = thread_count(options_->threads);
-    set_blas_threads(1);  // chunks are released side by side instead
+    const BlasThreads one(1);  // chunks are released side by side instead
     parallel_for(threads, threads, [this](std::int64_t) { work(); });
     if (failure_) std::rethrow_exception(failure_);
     summary_.interrupted = interrupted_;

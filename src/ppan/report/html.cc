@@ -262,7 +262,7 @@ void add_settings(Page& page, const RunSummary& s) {
   page.raw(
       "<h3>Options</h3><div "
       "class=\"scroll\"><table><thead><tr><th>option</th><th>given</th><th>used</th></tr></thead><tbody>");
-  for (const Setting& setting : s.settings) {
+  for (const RunSetting& setting : s.settings) {
     page.add("<tr><td><code>{}</code></td><td>{}</td><td>{}</td></tr>", escape(setting.name),
              setting.given ? escape(*setting.given) : std::string("<span class=\"note\">default</span>"),
              escape(setting.used));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "ppan/core/hull.h"
+
 namespace ppan {
 namespace {
 
@@ -47,30 +49,6 @@ std::optional<std::size_t> knee_of(const std::vector<Spot>& spots) {
     }
   }
   return knee;
-}
-
-// Value at `x` of the lower convex hull of the spots other than `except`; absent outside of their range.
-std::optional<double> hull_at(const std::vector<Spot>& spots, std::size_t except, double x) {
-  std::vector<const Spot*> hull;
-  for (const Spot& spot : spots) {
-    if (spot.row == except) continue;
-    while (hull.size() > 1) {
-      const Spot& a = *hull[hull.size() - 2];
-      const Spot& b = *hull.back();
-      const double turn = (b.distortion - a.distortion) * (spot.leakage - a.leakage) -
-                          (b.leakage - a.leakage) * (spot.distortion - a.distortion);
-      if (turn > 0) break;
-      hull.pop_back();
-    }
-    hull.push_back(&spot);
-  }
-  for (std::size_t i = 0; i + 1 < hull.size(); ++i) {
-    const Spot& a = *hull[i];
-    const Spot& b = *hull[i + 1];
-    if (x < a.distortion || x > b.distortion || !(b.distortion > a.distortion)) continue;
-    return a.leakage + (b.leakage - a.leakage) * (x - a.distortion) / (b.distortion - a.distortion);
-  }
-  return {};
 }
 
 }  // namespace
@@ -118,8 +96,16 @@ std::vector<bool> dominated(const CurveTable& table) {
   for (const std::string& series : series_of(table)) {
     const std::vector<Spot> spots = spots_of(table, series);
     for (const Spot& spot : spots) {
-      const auto hull = hull_at(spots, spot.row, spot.distortion);
-      result[spot.row] = hull && spot.leakage_low > *hull + 1e-9;
+      // The run knew more candidates than the series: what it found counts.
+      if (const auto known = table.rows[spot.row].text("dominated"); !known.empty()) {
+        result[spot.row] = known == "yes";
+        continue;
+      }
+      std::vector<HullPoint> others;
+      for (const Spot& other : spots) {
+        if (other.row != spot.row) others.push_back({other.distortion, other.leakage});
+      }
+      result[spot.row] = is_dominated({spot.distortion, spot.leakage_low}, others);
     }
   }
   return result;

@@ -29,9 +29,9 @@ bool learned_series(std::string_view series);
 /// A point is listed once, under the first of its titles.
 std::vector<Recommendation> recommend(const CurveTable& table);
 
-/// For each row: whether randomising between other points of its series would leak less at the same
-/// distortion, by more than the row's interval can explain (the row lies above the lower convex hull of the
-/// others).
+/// For each row what its column "dominated" says; without one, whether randomising between other points of
+/// its series would leak less at the same distortion, by more than the row's interval can explain
+/// (is_dominated() of core/hull.h).
 std::vector<bool> dominated(const CurveTable& table);
 
 }  // namespace ppan

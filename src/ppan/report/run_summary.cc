@@ -68,9 +68,9 @@ PointSummary point_from_json(const Json& j) {
   return point;
 }
 
-Json settings_to_json(const std::vector<Setting>& settings) {
+Json settings_to_json(const std::vector<RunSetting>& settings) {
   Json list = Json::array();
-  for (const Setting& setting : settings) {
+  for (const RunSetting& setting : settings) {
     Json j;
     j["name"] = setting.name;
     put(j, "given", setting.given);
@@ -171,7 +171,7 @@ RunSummary run_summary_from_json(const std::string& text, const std::string& nam
     take(j, "seed", s.seed);
     take(j, "seconds", s.seconds);
     for (const Json& item : json_fields::list(j, "settings")) {
-      Setting setting;
+      RunSetting setting;
       take(item, "name", setting.name);
       take(item, "given", setting.given);
       take(item, "used", setting.used);

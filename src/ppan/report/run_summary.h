@@ -15,11 +15,11 @@
 namespace ppan {
 
 /// One option of the run: what the user gave (absent: nothing) and what was used.
-struct Setting {
+struct RunSetting {
   std::string name;
   std::optional<std::string> given;
   std::string used;
-  friend bool operator==(const Setting&, const Setting&) = default;
+  friend bool operator==(const RunSetting&, const RunSetting&) = default;
 };
 
 /// A further number about privacy beside the one a point is scored by.
@@ -75,7 +75,7 @@ struct RunSummary {
   std::optional<double> leakage_ceiling;
 
   // How it was made.
-  std::vector<Setting> settings;
+  std::vector<RunSetting> settings;
   std::uint64_t seed = 0;
   std::vector<std::pair<std::string, std::string>> facts;  ///< Sizes, fingerprints of data, library versions.
   std::string job_file;                                    ///< Verbatim; empty when there was none.

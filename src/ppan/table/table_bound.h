@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ppan/audit/density_bound.h"
-#include "ppan/table/table_model.h"
+#include "ppan/model/table_model.h"
 
 namespace ppan {
 

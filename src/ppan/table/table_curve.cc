@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "ppan/core/parallel.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 #include "ppan/table/table_bound.h"
 #include "ppan/table/table_references.h"
 
@@ -152,7 +152,7 @@ class Run {
   }
 
   TableCurveResult run() {
-    set_blas_threads(1);  // the points run side by side
+    const BlasThreads one(1);  // the points run side by side
     const TableModel constant = constant_model(result_.schema, result_.encoding, train_);
     SeededRandom random(1);
     result_.most_distortion =
@@ -510,8 +510,9 @@ class Run {
       TablePoint& point = result_.points[i];
       std::vector<HullPoint> others = points;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(before + i));
-      const auto less = hull_leakage(others, lower_hull(others), point.measured.change.distortion);
-      point.dominated = less && *less < point.measured.audit.leakage().nats;
+      const Estimate& found = point.measured.audit.leakage();
+      point.dominated = is_dominated(
+          {point.measured.change.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
       result_.warnings.insert(result_.warnings.end(), point.warnings.begin(), point.warnings.end());
     }
     for (const std::size_t index : lower_hull(points)) {

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "ppan/core/hull.h"
 #include "ppan/core/problem.h"
+#include "ppan/model/table_model.h"
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
-#include "ppan/table/hull.h"
 #include "ppan/table/table_measure.h"
-#include "ppan/table/table_model.h"
 #include "ppan/table/table_training.h"
 
 namespace ppan {
@@ -77,7 +77,7 @@ struct TablePoint {
   double training_distortion = 0;
   Estimate training_leakage{};  ///< On training rows, by the same kind of attackers: to see overfitting.
   double training_belief = 0;   ///< I(X;C) as the adversary of the game believes it, nats.
-  bool dominated = false;       ///< The hull of the other points serves its distortion with less leakage.
+  bool dominated = false;       ///< By the hull of the other points; see is_dominated().
   TrainSummary training{};
   std::vector<std::string> warnings{};
   double seconds = 0;

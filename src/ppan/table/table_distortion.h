@@ -65,8 +65,4 @@ Matrix<Scalar> cell_distortion(const Encoding& encoding, std::span<const std::in
 /// The same layout with weights of sum 1.
 Layout with_unit_weights(Layout layout);
 
-/// What the heads release, into encoded rows.
-template <typename Scalar>
-void read_heads(const MatrixRef<Scalar>& output, const Layout& layout, EncodedRows& out);
-
 }  // namespace ppan

@@ -13,22 +13,11 @@
 #include "ppan/core/estimate.h"
 #include "ppan/core/problem.h"
 #include "ppan/encode/encoder.h"
+#include "ppan/model/model_origin.h"
 #include "ppan/read/schema.h"
 #include "ppan/read/table.h"
 
 namespace ppan {
-
-/// What happened to one released column.
-struct ColumnChange {
-  std::string name{};
-  bool numeric = false;
-  double weight = 1;      ///< Of the column in the total, before they are brought to sum 1.
-  double changed = 0;     ///< Share of the cells that are not what they were.
-  double distortion = 0;  ///< Categories: `changed`. Numbers: mean squared error in variances of the column.
-  /// Numbers: root mean squared error in standard deviations (of the scale on which the column is encoded,
-  /// see encoding.h), over cells that are present before and after; 0 for categories.
-  double rms_error = 0;
-};
 
 /// Distortion of a release: the weighted mean over the released columns of their distortions, so 0 is
 /// untouched and about 1 is a table of unrelated values.

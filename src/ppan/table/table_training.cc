@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ppan/table/table_distortion.h"
-#include "ppan/table/table_model.h"
+#include "ppan/model/table_model.h"
 
 namespace ppan {
 namespace {

@@ -13,6 +13,7 @@
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
 #include "ppan/game/mechanism.h"
+#include "ppan/model/table_model.h"
 #include "ppan/read/job.h"
 #include "ppan/read/schema.h"
 #include "ppan/train/train.h"
@@ -36,9 +37,6 @@ struct TableTrainingOptions {
 
 /// Epochs of one point when none are asked for.
 int epochs_for(Index rows, Index batch);
-
-/// The largest joint alphabet for which the exact finite form is used.
-inline constexpr std::int32_t kMostCells = 1024;
 
 /// The rows of a table as the game is played on them.
 struct TableGame {

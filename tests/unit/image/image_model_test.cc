@@ -1,4 +1,4 @@
-#include "ppan/image/image_model.h"
+#include "ppan/model/image_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 
 #include "ppan/core/random.h"
 #include "ppan/encode/encoder.h"
-#include "ppan/release/release_model.h"
-#include "ppan/table/table_model.h"
+#include "ppan/model/release_model.h"
+#include "ppan/model/table_model.h"
 
 namespace ppan::release_test {
 

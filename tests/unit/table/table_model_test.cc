@@ -1,11 +1,13 @@
-#include "ppan/table/table_model.h"
+#include "ppan/model/table_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <thread>
 
+#include "ppan/model/model_parts.h"
 #include "ppan/table/table_measure.h"
 #include "ppan/table/table_training.h"
 #include "unit/table/tables.h"

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "games.h"
-#include "ppan/nn/dense.h"
+#include "ppan/nn/blas.h"
 #include "ppan/train/match.h"
 
 namespace {
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Allocation, ::testing::ValuesIn(testing::games()
 
 // Wide enough that OpenBLAS does not use its kernels for small matrices, some of which allocate.
 TEST(Allocation, NoneInLayersThatGoToBlas) {
-  set_blas_threads(1);
+  const BlasThreads one(1);
   GameOptions game;
   game.mechanism = {.kind = MechanismKind::kNoiseInput,
                     .released = 6,

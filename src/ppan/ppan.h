@@ -1,0 +1,78 @@
+#pragma once
+
+// All of ppan, and the few functions that most programs need:
+//
+//     Job job = load_job("job.toml");        // or fill in a Job: which table, what is sensitive, what is useful
+//     Curve curve = trade_off(job, open_dataset(job));
+//     write_run(curve, "run");               // curve.csv, models, report.html
+//     Model model = pick(curve, {.leakage = 0.05});
+//     save_model("model.ppan", model);       // load_model() reads it
+//     release(model, "new.csv", "released.csv");
+//     AuditReport found = audit(model, "holdout.csv");
+//
+// The commands `ppan curve`, `pick`, `release` and `audit` do the same for tables. Everything throws
+// ppan::Error with a code, what is wrong and how to fix it; nothing prints, and nothing changes the process.
+// A program that owns its process makes a Runtime first, for faster products.
+
+#include <filesystem>
+#include <memory>
+
+#include "ppan/audit/audit.h"
+#include "ppan/core/error.h"
+#include "ppan/model/release_model.h"
+#include "ppan/nn/blas.h"
+#include "ppan/read/job.h"
+#include "ppan/release/release_table.h"
+#include "ppan/table/table_curve.h"
+#include "ppan/trade_off/dataset.h"
+#include "ppan/trade_off/pick.h"
+#include "ppan/trade_off/table_run.h"
+
+namespace ppan {
+
+/// What to learn from and how. load_job() reads one from a file; a program may fill it in. job.check() lists
+/// every problem.
+using Job = JobFile;
+/// What is asked and told while a curve is trained. All may be left empty.
+using Hooks = TableCurveHooks;
+/// A mechanism with everything that a release needs. load_model() and save_model() keep it in a file.
+using Model = ReleaseModel;
+
+/// A finished (or interrupted) curve: trained points, references, the completed curve, and what they came
+/// from.
+struct Curve {
+  TableCurveResult result{};
+  CurveRun run{};
+  std::shared_ptr<const Table> table{};  ///< For the report: what became of each column.
+};
+
+/// Trains a mechanism for each point of the job, attacks each on rows that it never saw, and measures the
+/// references beside them. The same job and data give the same bits, whatever the number of threads. Throws
+/// Error(kUsage) for a job that cannot be run and Error(kDiverged) if no point could be trained. When
+/// hooks.interrupted says so, what is finished comes back.
+Curve trade_off(const Job& job, const Dataset& data, const Hooks& hooks = {});
+
+/// The model of a point of the completed curve; a mixture of two where no trained point is there. Throws
+/// Error(kUsage) if no point serves the choice, naming the nearest.
+Model pick(const Curve& curve, const Choice& choice);
+
+/// The run directory that `ppan curve` writes (docs/run_directory.md), but for metrics.jsonl; returns the
+/// path of the report. The directory is made; an earlier run in it is removed.
+std::filesystem::path write_run(const Curve& curve, const std::filesystem::path& directory);
+
+/// Releases a table, row by row, in constant memory; "-" is standard input or output. All or nothing:
+/// `output` is what it was if this throws or is interrupted. Throws Error(kBadInput) naming line, column and
+/// value of a row that cannot be released; for ReleaseOptions::unknown kReject use release_table(), which
+/// wants to know where such rows go.
+ReleaseSummary release(const Model& model, const std::filesystem::path& table,
+                       const std::filesystem::path& output, const ReleaseOptions& options = {});
+
+/// What new attackers find in releases of `held_out`, rows that the model was not trained on, about the
+/// columns that its job called sensitive.
+AuditReport audit(const Model& model, const std::filesystem::path& held_out,
+                  const AuditOptions& options = {});
+
+/// "0.1.0".
+const char* version();
+
+}  // namespace ppan

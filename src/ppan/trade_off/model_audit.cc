@@ -1,0 +1,121 @@
+#include "ppan/trade_off/model_audit.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "ppan/core/error.h"
+#include "ppan/core/random.h"
+#include "ppan/core/suggest.h"
+#include "ppan/encode/encoder.h"
+#include "ppan/model/model_file.h"
+#include "ppan/release/release_table.h"
+#include "ppan/table/table_bound.h"
+
+namespace ppan {
+namespace {
+
+class TextSink final : public ByteSink {
+ public:
+  void write(std::string_view bytes) override { text.append(bytes); }
+  void finish() override {}
+  std::string text;
+};
+
+// What the job said of its columns: the numbers of a category are names.
+std::map<std::string, CellKind> kinds_of(const Schema& schema) {
+  std::map<std::string, CellKind> kinds;
+  for (const ColumnSpec& column : schema.columns)
+    kinds[column.name] = is_numeric(column.type) ? CellKind::kNumber : CellKind::kCategory;
+  return kinds;
+}
+
+// Rows that are set aside in a release would leave the two tables unequal.
+UnknownRow policy_of(const ReleaseModel& model) {
+  return model.unknown == UnknownRow::kNearest ? UnknownRow::kNearest : UnknownRow::kFail;
+}
+
+}  // namespace
+
+ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed)
+    : model_(&model), seed_(seed) {
+  const auto source = open_source(path);
+  name_ = source->name();
+  std::string block(std::size_t{1} << 16U, '\0');
+  while (const std::size_t got = source->read(block.data(), block.size())) bytes_.append(block, 0, got);
+  fingerprint_ = sha256(bytes_);
+  CsvReader reader(memory_source(bytes_, name_), csv_options(model.format));
+  original_ = table_of_csv(reader, kinds_of(model.table.schema()));
+}
+
+AuditTable ModelAuditData::release(std::int64_t number) const {
+  CsvOptions options = csv_options(model_->format);
+  options.chunk_rows = kReleaseRows;
+  CsvReader in(memory_source(bytes_, name_), options);
+  TextSink out;
+  ReleaseOptions release_options;
+  release_options.unknown = policy_of(*model_);
+  release_options.insecure_seed =
+      SeededRandom(seed_).fork("audit-release", static_cast<std::uint64_t>(number)).next();
+  release_table(*model_, in, out, nullptr, release_options);
+  options.delimiter = in.delimiter();
+  CsvReader released(memory_source(std::move(out.text), "the release"), options);
+  AuditTable table = table_of_csv(released, kinds_of(model_->table.schema()));
+  for (std::size_t i = 0; i < table.columns.size(); ++i) table.columns[i].name = model_->order[i];
+  return table;
+}
+
+std::vector<Estimate> ModelAuditData::upper_bounds(const AttackTarget& target) const {
+  const TableModel& table = model_->table;
+  CsvOptions options = csv_options(model_->format);
+  options.chunk_rows = std::max<std::int64_t>(1, original_.rows());
+  CsvReader in(memory_source(bytes_, name_), options);
+  std::vector<std::string> names;
+  for (const std::int32_t column : table.observed())
+    names.push_back(table.encoding().columns[static_cast<std::size_t>(column)].name);
+  const auto bound = bind_columns(table.encoding(), names, in);
+  CsvChunk chunk;
+  in.next(chunk);
+  EncodedRows rows;
+  Encoder(table.encoding(), options.decimal).encode(chunk, bound, UnknownRow::kNearest, rows);
+  return table_upper_bounds(table, rows, {target.code, target.levels, !target.continuous}, {.seed = seed_});
+}
+
+AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& data) {
+  const Schema& schema = model.table.schema();
+  const auto column = [&](const std::string& name) {
+    if (const AuditColumn* found = data.original().find(name)) return *found;
+    throw Error(ErrorCode::kBadInput, unknown_name("column", name, data.original().names()));
+  };
+  AuditInput input;
+  input.released = data.release(0);
+  for (const std::string& name : schema.hidden_columns()) input.sensitive.push_back(column(name));
+  for (const std::string& name : schema.side) input.side.push_back(column(name));
+  if (schema.group) input.together = column(*schema.group);
+  input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
+  input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
+  return input;
+}
+
+ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint) {
+  ModelAudit out;
+  out.rows = report.rows;
+  out.quick = report.quick;
+  out.data_sha256 = fingerprint;
+  for (const AttributeAudit& attribute : report.attributes) {
+    out.attributes.push_back(
+        {.name = attribute.name,
+         .leakage = attribute.leakage,
+         .accuracy = attribute.accuracy.value,
+         .prior_accuracy = attribute.prior_accuracy,
+         .upper = attribute.upper.empty() ? std::nullopt : std::optional(attribute.upper.front()),
+         .upper_end = attribute.upper_end,
+         .power = attribute.power ? std::optional(attribute.power->nats) : std::nullopt,
+         .forecast = attribute.forecast ? std::optional(attribute.forecast->ten_times) : std::nullopt,
+         .inconclusive = attribute.verdict == AuditVerdict::kInconclusive});
+  }
+  return out;
+}
+
+}  // namespace ppan

@@ -1,0 +1,46 @@
+#pragma once
+
+// The audit of a model: it releases the given rows itself, as often as the attackers want, and where its law
+// is known it says so, so that leakage is bounded from above too.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "ppan/audit/audit.h"
+#include "ppan/model/release_model.h"
+
+namespace ppan {
+
+/// Rows to audit a model on, read once.
+class ModelAuditData {
+ public:
+  /// `path` may be "-". Throws Error(kBadInput) for rows that the model cannot release.
+  ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed);
+
+  /// The table as it is.
+  [[nodiscard]] const AuditTable& original() const { return original_; }
+  /// One release of it. Draws are told apart by `number` and the same for the same seed: an audit can be
+  /// repeated, and none of them is published.
+  [[nodiscard]] AuditTable release(std::int64_t number) const;
+  /// Bounds from above that the law of the mechanism allows (table_bound.h).
+  [[nodiscard]] std::vector<Estimate> upper_bounds(const AttackTarget& target) const;
+  [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
+
+ private:
+  const ReleaseModel* model_;
+  std::uint64_t seed_;
+  std::string bytes_;
+  std::string name_;
+  std::string fingerprint_;
+  AuditTable original_;
+};
+
+/// The audit of the columns that the model's job called sensitive, with the side information and the groups
+/// of rows that it named; `data` must outlive it. Throws Error(kBadInput) for a column that the rows lack.
+AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& data);
+
+/// What a model file keeps of an audit.
+ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint);
+
+}  // namespace ppan

@@ -1,0 +1,130 @@
+#include "ppan/trade_off/pick.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "ppan/core/error.h"
+#include "ppan/core/file.h"
+
+namespace ppan {
+
+Problems Choice::check() const {
+  ProblemList list;
+  const int given = int{leakage.has_value()} + int{budget.has_value()} + int{point.has_value()};
+  list.require(given == 1, "choice", "needs exactly one of leakage, budget and point");
+  if (leakage) list.require_between("leakage", *leakage, 0, 1e6);
+  if (budget) list.require_between("budget", *budget, 0, 1e6);
+  return list.take();
+}
+
+namespace {
+
+bool is_point(const CurveRow& row) {
+  return row.series == "ppan/table" || row.series == "ppan/images";
+}
+
+double judged_leakage(const CurveRow& row, bool found) {
+  double leakage = *row.leakage;
+  if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
+  if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));
+  return std::max(0.0, leakage);  // what was measured may lie a little below 0; what is leaked does not
+}
+
+}  // namespace
+
+Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name) {
+  const std::vector<int> numbers = point_numbers(curve);
+  Candidates out;
+  for (std::size_t i = 0; i < curve.rows.size(); ++i) {
+    const CurveRow& row = curve.rows[i];
+    const std::string model(row.text("model"));
+    if (model.empty() || row.series == "ppan/hull" || !row.distortion || !row.leakage) continue;
+    if (model != std::filesystem::path(model).filename().string())
+      throw Error(ErrorCode::kBadInput, fmt::format("{}: model '{}' is not a file of the run", name, model));
+    if (row.text(curve_column::kInconclusive) == "yes" && !choice.accept_inconclusive) {
+      out.left_out.push_back(is_point(row) ? fmt::format("point {}", numbers[i]) : std::string(row.text("label")));
+      continue;
+    }
+    out.points.push_back({*row.distortion, judged_leakage(row, choice.found)});
+    out.files.push_back(model);
+    out.numbers.push_back(is_point(row) ? numbers[i] : 0);
+  }
+  return out;
+}
+
+Candidates candidates_of(const std::filesystem::path& run, const Choice& choice) {
+  const std::filesystem::path file = run / "curve.csv";
+  if (!std::filesystem::exists(file)) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} is not the directory of a run: it has no curve.csv", run.string()),
+                "give the directory that 'ppan curve' wrote");
+  }
+  Candidates out = candidates_of(from_csv(read_file(file), file.string()), choice, file.string());
+  if (out.points.empty() && !out.left_out.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("the audit of every point of {} was inconclusive", run.string()),
+                "use more rows, or take them as they are: --accept-inconclusive");
+  if (out.points.empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("{} has no models", run.string()),
+                "give the directory that 'ppan curve' wrote");
+  }
+  return out;
+}
+
+HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit unit) {
+  require_none(choice.check(), "this point cannot be picked");
+  if (from.points.empty()) throw Error(ErrorCode::kUsage, "the curve has no models");
+  if (choice.point) {
+    const std::string wanted = fmt::format("point {}", *choice.point);
+    if (std::find(from.left_out.begin(), from.left_out.end(), wanted) != from.left_out.end())
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("the audit of {} was inconclusive: more may leak than it found", wanted),
+                  "use more rows, or take it as it is: --accept-inconclusive");
+    const auto at = std::find(from.numbers.begin(), from.numbers.end(), *choice.point);
+    if (at == from.numbers.end() || *choice.point < 1) {
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("there is no point {}; the last one is {}", *choice.point,
+                              *std::max_element(from.numbers.begin(), from.numbers.end())));
+    }
+    const auto index = static_cast<std::size_t>(at - from.numbers.begin());
+    return {.first = index, .second = index, .second_weight = 0, .point = from.points[index]};
+  }
+  const std::vector<std::size_t> hull = lower_hull(from.points);
+  if (choice.budget) {
+    if (const auto found = at_most_distortion(from.points, hull, *choice.budget)) return *found;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("no point of the curve has a distortion of {:g} or less; the least is {:g}",
+                            *choice.budget, from.points[hull.front()].distortion));
+  }
+  if (const auto found = at_most_leakage(from.points, hull, *choice.leakage)) return *found;
+  throw Error(ErrorCode::kUsage, fmt::format("no point of the curve leaks {:g} {} or less; the least is {:g}",
+                                             from_nats(*choice.leakage, unit), to_string(unit),
+                                             from_nats(from.points[hull.back()].leakage, unit)));
+}
+
+Picked pick(const std::filesystem::path& run, const Choice& choice, InformationUnit unit) {
+  require_none(choice.check(), "this point cannot be picked");
+  const Candidates candidates = candidates_of(run, choice);
+  const HullMixture mixture = choose(candidates, choice, unit);
+  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage, candidates.left_out};
+  std::visit(
+      [&](auto& model) {
+        using Model = std::remove_reference_t<decltype(model)>;
+        if (mixture.second_weight > 0) {
+          const AnyModel other = load_any_model(run / candidates.files[mixture.second]);
+          const auto* second = std::get_if<Model>(&other);
+          if (second == nullptr)
+            throw Error(ErrorCode::kBadInput,
+                        fmt::format("{} holds models of tables and of images", run.string()),
+                        "give the directory of one run");
+          model = mix_models(model, *second, mixture.second_weight);
+        }
+        if (choice.budget) model.origin.budget = choice.budget;
+      },
+      out.model);
+  return out;
+}
+
+}  // namespace ppan

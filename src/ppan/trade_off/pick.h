@@ -1,0 +1,55 @@
+#pragma once
+
+// A point of a finished curve, chosen by what it may cost or leak. Any point of the completed curve can be
+// served: where no trained point is there, by a mixture of two (core/hull.h).
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/core/hull.h"
+#include "ppan/core/problem.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/report/curve_file.h"
+
+namespace ppan {
+
+/// Exactly one of the first three.
+struct Choice {
+  std::optional<double> leakage{};  ///< The least distortion that leaks at most this, nats.
+  std::optional<double> budget{};   ///< The least leakage at a distortion of at most this.
+  std::optional<int> point{};       ///< A trained point, by its number.
+  /// Judge points by what was found. Otherwise by what their audit allows for: the upper end of the interval and
+  /// of what it may have missed.
+  bool found = false;
+  bool accept_inconclusive = false;  ///< Take points too whose audit would have found more with more rows.
+  [[nodiscard]] Problems check() const;
+};
+
+/// The points of a curve that have a model.
+struct Candidates {
+  std::vector<HullPoint> points{};
+  std::vector<std::string> files{};  ///< Of their models, within the run directory.
+  std::vector<int> numbers{};        ///< Of the trained points; 0 for the ends.
+  std::vector<std::string> left_out{};  ///< Points whose audit was inconclusive.
+};
+/// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.
+Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name);
+/// Of a run directory. Throws Error(kUsage) for one without a curve or without models to choose from.
+Candidates candidates_of(const std::filesystem::path& run, const Choice& choice);
+
+/// Throws Error(kUsage) if no point serves the choice, naming the nearest. `unit` is for messages.
+HullMixture choose(const Candidates& from, const Choice& choice,
+                   InformationUnit unit = InformationUnit::kNats);
+
+struct Picked {
+  AnyModel model;
+  double leakage = 0;                   ///< By which it was chosen, nats.
+  std::vector<std::string> left_out{};  ///< As in Candidates.
+};
+/// The model of the choice from a run directory.
+Picked pick(const std::filesystem::path& run, const Choice& choice,
+              InformationUnit unit = InformationUnit::kNats);
+
+}  // namespace ppan

@@ -1,0 +1,70 @@
+#pragma once
+
+// The files of a run on a table: models as their points are finished, and what the report is made from.
+// docs/run_directory.md says what each holds.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/model/release_model.h"
+#include "ppan/read/job.h"
+#include "ppan/read/table.h"
+#include "ppan/report/curve_file.h"
+#include "ppan/report/details.h"
+#include "ppan/report/run_summary.h"
+#include "ppan/table/table_curve.h"
+
+namespace ppan {
+
+/// What a run of `ppan curve` knows beside its result.
+struct CurveRun {
+  JobFile job{};
+  std::string job_text{};  ///< The job file, verbatim.
+  std::string command{};   ///< As typed.
+  std::string version{};   ///< Of this program.
+  std::string data_sha256{};
+  std::vector<std::string> names{};  ///< Columns of the table, in its order.
+  double seconds = 0;
+};
+
+/// Adds privacy.surrogate_slack to every upper bound: of a surrogate S for the sensitive attribute X,
+/// I(X;Z) <= I(S;Z) + slack.
+void add_surrogate_slack(MeasuredRelease& measured, double slack);
+void add_surrogate_slack(TableCurveResult& result, double slack);
+
+/// "point-07.ppan".
+std::string model_name(int point);
+inline constexpr const char* kUnchangedModel = "unchanged.ppan";
+inline constexpr const char* kConstantModel = "constant.ppan";
+/// Removes what an earlier run left in the directory, so that files of two runs never lie side by side.
+void remove_old_run(const std::filesystem::path& directory);
+
+ReleaseModel point_model(const TablePoint& point, const CurveRun& run);
+ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured, const CurveRun& run);
+
+/// Entropy of the hidden columns as the training adversary counts it, nats: joint entropy of the categories,
+/// and that of a standard normal for each number.
+double hidden_entropy(const Table& table, const Schema& schema);
+MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy);
+
+CurveTable curve_of(const TableCurveResult& result);
+RunSummary summary_of(const TableCurveResult& result, const CurveRun& run);
+/// Columns where so many levels were grouped into one that less is told, and less is hidden, than the name
+/// promises; a sentence each.
+std::vector<std::string> grouped_columns(const TableCurveResult& result);
+/// The trained point of least distortion whose audit stays within the limit, as `ppan audit --limit` sees it;
+/// null if there is none.
+const TablePoint* first_within_limit(const TableCurveResult& result, double limit);
+
+/// What happened to each released column at each point, on the test rows.
+RunDetails details_of(const TableCurveResult& result, const Table& table, const CurveRun& run);
+
+/// Writes the models of the ends, columns.json, summary.json, curve.csv and the report into a directory that
+/// holds the models of the points; returns the path of the report.
+std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
+                                      const Table& table, const CurveRun& run);
+
+}  // namespace ppan

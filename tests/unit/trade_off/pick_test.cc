@@ -1,0 +1,100 @@
+#include "ppan/trade_off/pick.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "ppan/core/error.h"
+
+namespace ppan {
+namespace {
+
+using ::testing::HasSubstr;
+
+CurveRow row(const std::string& series, double distortion, double leakage, const std::string& model) {
+  CurveRow out;
+  out.series = series;
+  out.distortion = distortion;
+  out.leakage = leakage;
+  out.set("model", model);
+  out.set(curve_column::kLeakageHigh, leakage + 0.1);
+  return out;
+}
+
+// A straight line from (0, 1) to (1, 0), a trained point below it, one above it, and one without a model.
+CurveTable curve() {
+  CurveTable out;
+  out.more_columns = {"model", std::string(curve_column::kLeakageHigh)};
+  out.rows = {row("ppan/table", 0.5, 0.2, "point-01.ppan"), row("ppan/table", 0.6, 0.9, "point-02.ppan"),
+              row("reference/unchanged", 0, 1, "unchanged.ppan"),
+              row("reference/constant", 1, -0.01, "constant.ppan"), row("reference/noise", 0.1, 0.1, "")};
+  return out;
+}
+
+template <typename Work>
+std::string refusal(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(Pick, OnlyRowsWithAModelAreCandidates) {
+  const Candidates found = candidates_of(curve(), {.found = true}, "curve");
+  EXPECT_THAT(found.files,
+              ::testing::ElementsAre("point-01.ppan", "point-02.ppan", "unchanged.ppan", "constant.ppan"));
+  EXPECT_THAT(found.numbers, ::testing::ElementsAre(1, 2, 0, 0));
+  EXPECT_EQ(found.points.back().leakage, 0) << "nothing leaks less than nothing";
+}
+
+TEST(Pick, CautionTakesTheUpperEnd) {
+  EXPECT_DOUBLE_EQ(candidates_of(curve(), {}, "curve").points.front().leakage, 0.3);
+}
+
+TEST(Pick, AModelOutsideTheRunIsRefused) {
+  CurveTable bad = curve();
+  bad.rows.front().set("model", "../other.ppan");
+  EXPECT_THAT(refusal([&] { (void)candidates_of(bad, {.found = true}, "curve"); }), HasSubstr("not a file of the run"));
+}
+
+TEST(Pick, ByNumberIsThatPointEvenIfAnotherIsBetter) {
+  const HullMixture found = choose(candidates_of(curve(), {.found = true}, "curve"), {.point = 2});
+  EXPECT_EQ(found.first, 1U);
+  EXPECT_EQ(found.second_weight, 0);
+}
+
+TEST(Pick, ByLeakageAndByBudgetIsOnTheCompletedCurve) {
+  const Candidates from = candidates_of(curve(), {.found = true}, "curve");
+  const HullMixture leakage = choose(from, {.leakage = 0.6});
+  EXPECT_NEAR(leakage.point.leakage, 0.6, 1e-12);
+  EXPECT_NEAR(leakage.point.distortion, 0.25, 1e-12);  // half-way from unchanged to point 1
+  EXPECT_NEAR(leakage.second_weight, 0.5, 1e-12);
+  const HullMixture budget = choose(from, {.budget = 0.5});
+  EXPECT_EQ(from.files[budget.first], "point-01.ppan");
+}
+
+TEST(Pick, SaysWhatIsNearestWhenNothingServes) {
+  Candidates from = candidates_of(curve(), {.found = true}, "curve");
+  from.points.pop_back();
+  from.files.pop_back();
+  from.numbers.pop_back();
+  EXPECT_THAT(refusal([&] { (void)choose(from, {.leakage = 0.1}); }), HasSubstr("the least is 0.2"));
+  EXPECT_THAT(refusal([&] { (void)choose(from, {.point = 7}); }), HasSubstr("the last one is 2"));
+}
+
+TEST(Pick, ExactlyOneWayToChoose) {
+  const Candidates from = candidates_of(curve(), {.found = true}, "curve");
+  EXPECT_THAT(refusal([&] { (void)choose(from, {}); }), HasSubstr("exactly one"));
+  EXPECT_THAT(refusal([&] { (void)choose(from, {.leakage = 0.1, .point = 1}); }), HasSubstr("exactly one"));
+  EXPECT_THAT(refusal([&] { (void)choose(from, {.budget = -1.0}); }), HasSubstr("budget"));
+}
+
+TEST(Pick, ADirectoryWithoutACurveIsRefused) {
+  EXPECT_THAT(refusal([] { (void)candidates_of(std::filesystem::path("absent"), false); }),
+              HasSubstr("no curve.csv"));
+}
+
+}  // namespace
+}  // namespace ppan
