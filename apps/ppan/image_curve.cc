@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <numeric>
 
 #include "ppan/core/error.h"
@@ -26,6 +27,7 @@
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/report/terminal.h"
+#include "ppan/run_files.h"
 #include "ppan/table/hull.h"
 
 namespace ppan::cli {
@@ -452,8 +454,12 @@ int run_image_curve(const ImageCurveRun& run) {
 
   const fs::path directory = run.out;
   make_output_directory(directory, run.force);
-  remove_old_run(directory);
-  write_file(directory / "job.toml", run.job_text);
+  std::once_flag begun;
+  const auto begin = [&] {
+    remove_old_run(directory);
+    write_file(directory / "job.toml", run.job_text);
+  };
+  if (!holds_run(directory)) std::call_once(begun, begin);
 
   const InterruptScope scope;
   MnistResult result;
@@ -473,6 +479,7 @@ int run_image_curve(const ImageCurveRun& run) {
       if (point < 0 && epoch.epoch == epoch.epochs) progress.point_done(0);
     };
     hooks.finished = [&](const MnistPoint& point) {
+      std::call_once(begun, begin);
       save_model(directory / model_name(static_cast<int>(point.plan) + 1), point_model(point, known));
       progress.point_done(point.plan + 1);
     };
@@ -481,7 +488,7 @@ int run_image_curve(const ImageCurveRun& run) {
   known.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.points.empty()) {
     if (result.interrupted) {
-      fmt::print(stderr, "ppan: interrupted before a point was finished; nothing to keep\n");
+      say("ppan: interrupted before a point was finished; nothing to keep\n");
       return interrupt_status();
     }
     throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
@@ -490,7 +497,7 @@ int run_image_curve(const ImageCurveRun& run) {
   if (!run.quiet) {
     for (const MnistPoint& point : result.points) {
       for (const std::string& text : warnings_of(point, result))
-        fmt::print(stderr, "warning: point {}: {}\n", point.plan + 1, text);
+        say("warning: point {}: {}\n", point.plan + 1, text);
     }
   }
   write_run(result, known);
@@ -500,8 +507,8 @@ int run_image_curve(const ImageCurveRun& run) {
   write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
                fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {
-    fmt::print(stderr, "ppan: interrupted; {} of {} points are in {}\n", result.points.size(),
-               result.targets.size(), run.out);
+    say("ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.targets.size(),
+        run.out);
     return interrupt_status();
   }
   return 0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <numbers>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "ppan/command_line.h"
+#include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/output.h"
@@ -124,6 +126,10 @@ int run_pick(const PickOptions& options) {
   check(options);
   const std::filesystem::path run = options.run;
   const Candidates candidates = candidates_of(run, options.cautious);
+  std::vector<NamedPath> inputs{{"run", run / "curve.csv"}};
+  for (const std::string& file : candidates.files) inputs.push_back({"run", run / file});
+  const std::array output{NamedPath{"-o", options.output}};
+  require_distinct(inputs, output);
   const HullMixture choice = choose(options, candidates);
   const auto save = [&](auto model) {
     using Model = decltype(model);
