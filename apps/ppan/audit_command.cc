@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include "ppan/audit/audit_text.h"
 #include "ppan/audit/unaligned_audit.h"
 #include "ppan/command_line.h"
+#include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
@@ -265,6 +267,18 @@ int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
   return report.over_limit().empty() ? 0 : exit_status(ErrorCode::kLimitExceeded);
 }
 
+void protect_audited(const AuditCommand& command) {
+  const std::array inputs{NamedPath{"model", command.model}, NamedPath{"--data", command.data},
+                          NamedPath{"--labels", command.labels}, NamedPath{"--original", command.original},
+                          NamedPath{"--released", command.released}, NamedPath{"--control", command.control}};
+  const std::array output{NamedPath{"--json", command.json}};
+  require_distinct(inputs, output);
+  if (command.out.empty()) return;
+  const std::vector<std::string> names{"findings.json", "audit.json", "summary.json",
+                                       "curve.csv",     "curve.svg",  "report.html"};
+  require_distinct(inputs, files_in("--out", command.out, names));
+}
+
 int run_audit(const AuditCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   check_sources(command);
@@ -276,6 +290,7 @@ int run_audit(const AuditCommand& command) {
         command.unit == InformationUnit::kBits ? *command.limit * std::numbers::ln2 : *command.limit;
   }
   require_none(options.check(), "this audit cannot be made:");
+  protect_audited(command);
   if (command.unaligned) return run_unaligned(command, options);
   std::optional<ReleaseModel> model;
   std::optional<ModelAuditData> data;
@@ -334,8 +349,8 @@ int run_audit(const AuditCommand& command) {
     write_stdout(text);
   }
   if (report.within_limit()) return 0;
-  fmt::print(stderr, "ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit,
-             to_string(command.unit), fmt::join(report.over_limit(), ", "));
+  say("ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit, to_string(command.unit),
+      fmt::join(report.over_limit(), ", "));
   return exit_status(ErrorCode::kLimitExceeded);
 }
 

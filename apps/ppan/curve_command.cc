@@ -27,6 +27,7 @@
 #include "ppan/report/terminal.h"
 #include "ppan/table/table_curve.h"
 #include "ppan/trade_off/dataset.h"
+#include "ppan/trade_off/run_files.h"
 #include "ppan/trade_off/table_run.h"
 
 namespace ppan::cli {
@@ -68,19 +69,40 @@ JobFile job_of(const CurveOptions& options) {
   return job;
 }
 
+std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
+  std::vector<NamedPath> inputs{{"job", path}};
+  if (!job.about_pictures()) {
+    inputs.push_back({"data.source", job.source_path()});
+    return inputs;
+  }
+  inputs.push_back({"data.images", job.directory / job.pictures.images});
+  inputs.push_back({"data.labels", job.directory / job.pictures.labels});
+  return inputs;
+}
+
 // metrics.jsonl, written as training goes on, so that a run that is cut off has its past.
 class Metrics {
  public:
-  explicit Metrics(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
+  /// Lines that came before are kept until now.
+  void open(const std::filesystem::path& path) {
+    const std::scoped_lock lock(mutex_);
+    path_ = path;
+    file_.open(path, std::ios::binary);
+    file_ << waiting_;
     check();
   }
   void add(const MetricsLine& line) {
     const std::scoped_lock lock(mutex_);
     if (!file_) return;
+    if (!file_.is_open()) {
+      waiting_ += to_json_line(line);
+      return;
+    }
     file_ << to_json_line(line);
     if (!file_) error_ = errno;  // told at the end: points that are trained are not thrown away for it
   }
   void close() {
+    if (!file_.is_open()) return;
     file_.close();
     check();
   }
@@ -95,6 +117,7 @@ class Metrics {
   std::filesystem::path path_;
   std::mutex mutex_;
   std::ofstream file_;
+  std::string waiting_;
   int error_ = 0;
 };
 
@@ -123,6 +146,7 @@ int run_curve(const CurveOptions& options) {
   run.job_text = read_file(options.job);
   run.command = options.command;
   run.version = PPAN_VERSION;
+  protect_inputs(options.out, inputs_of(options.job, run.job));
   if (run.job.about_pictures()) {
     return run_image_curve({.job = run.job,
                             .job_text = run.job_text,
@@ -140,14 +164,20 @@ int run_curve(const CurveOptions& options) {
 
   const std::filesystem::path directory = options.out;
   make_output_directory(directory, options.force);
-  remove_old_run(directory);
-  write_file(directory / "job.toml", run.job_text);
   if (!options.quiet) {
-    for (const std::string& notice : data.notices) fmt::print(stderr, "{}\n", notice);
+    for (const std::string& notice : data.notices) say("{}\n", notice);
   }
 
   const double entropy = hidden_entropy(*data.table, data.schema);
-  Metrics metrics(directory / "metrics.jsonl");
+  Metrics metrics;
+  // An earlier run stays until this one has something to put in its place.
+  std::once_flag begun;
+  const auto begin = [&] {
+    remove_old_run(directory);
+    write_file(directory / "job.toml", run.job_text);
+    metrics.open(directory / "metrics.jsonl");
+  };
+  if (!holds_run(directory)) std::call_once(begun, begin);
   const InterruptScope scope;
   TableCurveResult result;
   {
@@ -169,6 +199,7 @@ int run_curve(const CurveOptions& options) {
                            .leakage_nats = *line.leakage});
     };
     hooks.finished = [&](const TablePoint& point) {
+      std::call_once(begun, begin);
       TablePoint bounded = point;
       add_surrogate_slack(bounded.measured, run.job.privacy.surrogate_slack);
       save_model(directory / model_name(point.number), point_model(bounded, run));
@@ -181,11 +212,11 @@ int run_curve(const CurveOptions& options) {
   for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.quiet) {
-    for (const std::string& text : result.warnings) fmt::print(stderr, "warning: {}\n", text);
+    for (const std::string& text : result.warnings) say("warning: {}\n", text);
   }
   if (result.points.empty()) {
     if (result.interrupted) {
-      fmt::print(stderr, "ppan: interrupted before a point was finished; nothing to keep\n");
+      say("ppan: interrupted before a point was finished; nothing to keep\n");
       return interrupt_status();
     }
     throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
@@ -200,13 +231,12 @@ int run_curve(const CurveOptions& options) {
                limit_text(result, run.job.audit.limit) +
                fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {
-    fmt::print(stderr, "ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.planned,
-               directory.string());
+    say("ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.planned,
+        directory.string());
     return interrupt_status();
   }
   if (run.job.audit.limit && !first_within_limit(result, *run.job.audit.limit)) {
-    fmt::print(stderr, "ppan: no trained point is shown to keep the limit of {:g} nats\n",
-               *run.job.audit.limit);
+    say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *run.job.audit.limit);
     return exit_status(ErrorCode::kLimitExceeded);
   }
   return 0;

@@ -174,8 +174,8 @@ int run_image_audit(const ImageAuditRun& run) {
   }
   const double most = best.leakage.interval95 ? best.leakage.interval95->high : best.leakage.nats;
   if (!run.limit || (most <= *run.limit && !found.attack.still_rising)) return 0;
-  fmt::print(stderr, "ppan: the limit of {:g} {} is not shown to be kept for the label\n",
-             from_nats(*run.limit, run.unit), to_string(run.unit));
+  say("ppan: the limit of {:g} {} is not shown to be kept for the label\n", from_nats(*run.limit, run.unit),
+      to_string(run.unit));
   return exit_status(ErrorCode::kLimitExceeded);
 }
 

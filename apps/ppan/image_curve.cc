@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <numeric>
 
 #include "ppan/core/error.h"
@@ -27,6 +28,7 @@
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/report/terminal.h"
+#include "ppan/trade_off/run_files.h"
 #include "ppan/trade_off/table_run.h"
 
 namespace ppan::cli {
@@ -454,8 +456,12 @@ int run_image_curve(const ImageCurveRun& run) {
 
   const fs::path directory = run.out;
   make_output_directory(directory, run.force);
-  remove_old_run(directory);
-  write_file(directory / "job.toml", run.job_text);
+  std::once_flag begun;
+  const auto begin = [&] {
+    remove_old_run(directory);
+    write_file(directory / "job.toml", run.job_text);
+  };
+  if (!holds_run(directory)) std::call_once(begun, begin);
 
   const InterruptScope scope;
   MnistResult result;
@@ -475,6 +481,7 @@ int run_image_curve(const ImageCurveRun& run) {
       if (point < 0 && epoch.epoch == epoch.epochs) progress.point_done(0);
     };
     hooks.finished = [&](const MnistPoint& point) {
+      std::call_once(begun, begin);
       save_model(directory / model_name(static_cast<int>(point.plan) + 1), point_model(point, known));
       progress.point_done(point.plan + 1);
     };
@@ -483,7 +490,7 @@ int run_image_curve(const ImageCurveRun& run) {
   known.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.points.empty()) {
     if (result.interrupted) {
-      fmt::print(stderr, "ppan: interrupted before a point was finished; nothing to keep\n");
+      say("ppan: interrupted before a point was finished; nothing to keep\n");
       return interrupt_status();
     }
     throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
@@ -492,7 +499,7 @@ int run_image_curve(const ImageCurveRun& run) {
   if (!run.quiet) {
     for (const MnistPoint& point : result.points) {
       for (const std::string& text : warnings_of(point, result))
-        fmt::print(stderr, "warning: point {}: {}\n", point.plan + 1, text);
+        say("warning: point {}: {}\n", point.plan + 1, text);
     }
   }
   write_run(result, known);
@@ -502,8 +509,8 @@ int run_image_curve(const ImageCurveRun& run) {
   write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
                fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {
-    fmt::print(stderr, "ppan: interrupted; {} of {} points are in {}\n", result.points.size(),
-               result.targets.size(), run.out);
+    say("ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.targets.size(),
+        run.out);
     return interrupt_status();
   }
   return 0;

@@ -1,9 +1,11 @@
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
 
 #include "ppan/command_line.h"
+#include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/image_files.h"
@@ -60,6 +62,9 @@ int run_init(const InitOptions& options) {
   if (!options.force && std::filesystem::exists(options.output)) {
     throw Error(ErrorCode::kUsage, options.output + " exists", "give another -o, or --force to replace it");
   }
+  const std::array inputs{NamedPath{"data", options.data}, NamedPath{"--labels", options.labels}};
+  const std::array output{NamedPath{"-o", options.output}};
+  require_distinct(inputs, output);
   write_file(options.output, draft(options, true));
   return 0;
 }

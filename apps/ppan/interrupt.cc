@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "ppan/core/temporary.h"
+
 namespace ppan::cli {
 namespace {
 
@@ -19,12 +21,21 @@ std::array<struct sigaction, kSignals.size()> before;
 std::atomic<const char*> notice_text{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
+// Ends the process as the signal would have, without its temporary files.
+extern "C" void on_fatal_signal(int signal) {
+  remove_temporaries();
+  struct sigaction fatal {};
+  fatal.sa_handler = SIG_DFL;
+  ::sigaction(signal, &fatal, nullptr);
+  ::raise(signal);
+}
+
 // Only async-signal-safe calls: store, sigaction, write.
 extern "C" void on_signal(int signal) {
   const int saved_errno = errno;
   received.store(signal);
   struct sigaction fatal {};
-  fatal.sa_handler = SIG_DFL;
+  fatal.sa_handler = on_fatal_signal;
   for (const int each : kSignals) ::sigaction(each, &fatal, nullptr);
   const std::string_view notice(notice_text.load());
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, notice.data(), notice.size());
@@ -45,6 +56,17 @@ InterruptScope::InterruptScope(const char* notice) {
 
 InterruptScope::~InterruptScope() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before[i], nullptr);
+}
+
+void remove_temporaries_when_killed() {
+  struct sigaction action {};
+  action.sa_handler = on_fatal_signal;
+  ::sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction now {};
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
 }
 
 bool interrupted() {

@@ -16,6 +16,10 @@ class InterruptScope {
   InterruptScope& operator=(const InterruptScope&) = delete;
 };
 
+/// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the process as they do by default, after its temporary
+/// files are removed. Signals that are ignored stay so.
+void remove_temporaries_when_killed();
+
 /// Whether the user has asked to stop. Cheap, safe from any thread; for training observers.
 bool interrupted();
 

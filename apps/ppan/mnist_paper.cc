@@ -602,10 +602,10 @@ int run_mnist_paper(const MnistPaperOptions& given) {
     style.width = size.ws_col;
   write_stdout((terminal ? plot_text(curve, style) + "\n" : std::string()) + table_text(curve, style));
   if (!given.quiet) {
-    fmt::print(stderr, "{} of {} points in {}\n", result.points.size(), targets.size(), given.out);
+    say("{} of {} points in {}\n", result.points.size(), targets.size(), given.out);
   }
   if (result.interrupted) {
-    fmt::print(stderr, "ppan: interrupted; finished points were kept, --resume goes on\n");
+    say("ppan: interrupted; finished points were kept, --resume goes on\n");
     return interrupt_status();
   }
   for (const MnistPoint& p : result.points) {

@@ -350,12 +350,11 @@ int run_paper(const PaperOptions& options) {
   write_run(options, result, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
             description);
   if (!options.quiet) {
-    fmt::print(
-        stderr, "{} of {} points in {}{}\n", result.points.size(), result.planned, options.out,
+    say("{} of {} points in {}{}\n", result.points.size(), result.planned, options.out,
         result.points.empty() ? "" : ": curve.csv, summary.json, metrics.jsonl, curve.svg, report.html");
   }
   if (result.interrupted) {
-    fmt::print(stderr, "ppan: interrupted; finished points were kept\n");
+    say("ppan: interrupted; finished points were kept\n");
     return interrupt_status();
   }
   for (const ExperimentPoint& point : result.points) {

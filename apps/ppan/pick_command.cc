@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <numbers>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "ppan/command_line.h"
+#include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/output.h"
@@ -65,6 +67,10 @@ int run_pick(const PickOptions& options) {
                 .accept_inconclusive = options.accept_inconclusive};
   const double scale = options.unit == InformationUnit::kBits ? std::numbers::ln2 : 1.0;
   if (options.leakage) choice.leakage = *options.leakage * scale;
+  std::vector<NamedPath> inputs{{"run", std::filesystem::path(options.run) / "curve.csv"}};
+  for (const std::string& file : candidates_of(options.run, choice).files)
+    inputs.push_back({"run", std::filesystem::path(options.run) / file});
+  require_distinct(inputs, std::array{NamedPath{"-o", options.output}});
   const Picked picked = pick(options.run, choice, options.unit);
   std::visit(
       [&](const auto& model) {

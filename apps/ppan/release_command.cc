@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <csignal>
-#include <cstdio>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,9 +10,11 @@
 #include <variant>
 
 #include "ppan/command_line.h"
+#include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/random.h"
 #include "ppan/interrupt.h"
+#include "ppan/output.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/png.h"
 #include "ppan/model/image_release_model.h"
@@ -49,34 +50,20 @@ std::optional<char> delimiter_of(const std::string& text) {
   throw Error(ErrorCode::kUsage, fmt::format("--delimiter '{}' is neither one character nor \"tab\"", text));
 }
 
-// A release that replaced its own input while reading it would be neither.
+// A release that replaced its own input while reading it would be neither, and rejected rows are raw.
 void refuse_overlap(const ReleaseCommand& command) {
-  const auto same = [](const std::string& a, const std::string& b) {
-    std::error_code error;
-    return a != "-" && b != "-" && !a.empty() && !b.empty() && std::filesystem::equivalent(a, b, error) &&
-           !error;
-  };
-  for (const auto& [target, name] :
-       {std::pair(command.output, "-o"), std::pair(command.rejects, "--rejects")}) {
-    for (const std::string& source : {command.table, command.model}) {
-      const bool there = std::filesystem::is_regular_file(target) || std::filesystem::is_directory(target);
-      if (there && same(source, target))
-        throw Error(ErrorCode::kUsage, fmt::format("{} {} is also an input", name, target),
-                    "give another file");
-    }
-  }
-  if (!command.rejects.empty() && command.rejects == command.output)
-    throw Error(ErrorCode::kUsage, "released and rejected rows cannot go to the same place",
-                "give two files");
+  const std::array inputs{NamedPath{"model", command.model}, NamedPath{"table", command.table}};
+  const std::array outputs{NamedPath{"-o", command.output}, NamedPath{"--rejects", command.rejects}};
+  require_distinct(inputs, outputs);
 }
 
 void tell(const ReleaseSummary& summary, const ReleaseCommand& command) {
   if (command.quiet) return;
-  if (!summary.dropped.empty()) fmt::print(stderr, "dropped columns: {}\n", fmt::join(summary.dropped, ", "));
+  if (!summary.dropped.empty()) say("dropped columns: {}\n", fmt::join(summary.dropped, ", "));
   if (summary.replaced > 0)
-    fmt::print(stderr, "{} cells that could not be released took the nearest value\n", summary.replaced);
+    say("{} cells that could not be released took the nearest value\n", summary.replaced);
   if (summary.rejected > 0)
-    fmt::print(stderr, "{} of {} rows rejected: {}\n", summary.rejected, summary.rows, command.rejects);
+    say("{} of {} rows rejected: {}\n", summary.rejected, summary.rows, command.rejects);
 }
 
 // Pictures in and out: an IDX file, or a directory of PNG files.
@@ -110,12 +97,10 @@ int release_pictures(const ImageReleaseModel& model, const ReleaseCommand& comma
 }
 
 int run_release(const ReleaseCommand& command) {
-  // As an error that unwinds, a reader that has gone away leaves no half-written rejects file behind.
-  std::signal(SIGPIPE, SIG_IGN);
   refuse_overlap(command);
   const AnyModel any = load_any_model(command.model);
   if (command.insecure_seed)
-    fmt::print(stderr, "ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
+    say("ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
   if (const auto* images = std::get_if<ImageReleaseModel>(&any)) return release_pictures(*images, command);
   const auto& model = std::get<ReleaseModel>(any);
   ReleaseOptions options{.threads = command.threads, .insecure_seed = command.insecure_seed};
@@ -126,10 +111,10 @@ int run_release(const ReleaseCommand& command) {
   options.interrupted = interrupted;
   CsvReader in = open_table(model, command.table, delimiter_of(command.delimiter));
   const auto out = open_sink(command.output);
-  const auto rejects = command.rejects.empty() ? nullptr : open_sink(command.rejects);
+  const auto rejects = command.rejects.empty() ? nullptr : open_sink(command.rejects, Access::kPrivate);
   const ReleaseSummary summary = release_table(model, in, *out, rejects.get(), options);
   if (summary.interrupted) {
-    fmt::print(stderr, "ppan: interrupted after {} rows; nothing was saved\n", summary.rows);
+    say("ppan: interrupted after {} rows; nothing was saved\n", summary.rows);
     return interrupt_status();
   }
   if (rejects) rejects->finish();

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ppan/command_line.h"
+#include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/output.h"
@@ -21,6 +24,16 @@ struct ReportOptions {
   InformationUnit unit = InformationUnit::kNats;
 };
 
+// Whatever lies in the run may be read for the page, and only the page itself is written again.
+void protect_run(const ReportOptions& options) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& name : files_of_run(options.run)) {
+    if (name != "report.html") inputs.push_back({"run", std::filesystem::path(options.run) / name});
+  }
+  const std::array output{NamedPath{"-o", options.output}};
+  require_distinct(inputs, output);
+}
+
 int run_report(const ReportOptions& options) {
   if (options.unit != InformationUnit::kNats && !options.text) {
     throw Error(ErrorCode::kUsage, "the page shows nats only", "--unit goes with --text");
@@ -34,7 +47,9 @@ int run_report(const ReportOptions& options) {
   } else if (options.output == "-") {
     write_stdout(to_html(read_run(options.run)));
   } else {
-    write_file(options.output, to_html(read_run(options.run)));
+    const std::string page = to_html(read_run(options.run));
+    protect_run(options);
+    write_file(options.output, page);
     write_stdout(options.output + "\n");
   }
   return 0;

@@ -7,6 +7,7 @@
 #include "ppan/core/file.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/model_audit.h"
+#include "ppan/trade_off/run_files.h"
 
 namespace ppan {
 namespace {

@@ -330,7 +330,7 @@ ModelContainer parse_model(std::string_view bytes, std::string_view name, const 
 }
 
 void write_model(const std::filesystem::path& path, const ModelContainer& model) {
-  write_file(path, model_bytes(model));
+  write_file(path, model_bytes(model), Access::kPrivate);
 }
 
 ModelContainer read_model(const std::filesystem::path& path, const ModelLimits& limits) {

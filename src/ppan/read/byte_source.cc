@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "ppan/core/error.h"
@@ -45,8 +46,7 @@ class GzipSource final : public ByteSource {
   explicit GzipSource(std::unique_ptr<ByteSource> packed)
       : ByteSource(packed->name()), packed_(std::move(packed)), input_(kInputBytes) {
     // 16: gzip header expected; 15: largest window.
-    if (inflateInit2(&stream_, 16 + 15) != Z_OK)
-      throw Error(ErrorCode::kInternal, "cannot start decompression");
+    if (inflateInit2(&stream_, 16 + 15) != Z_OK) throw std::bad_alloc();  // nothing else can go wrong here
   }
   GzipSource(const GzipSource&) = delete;
   GzipSource& operator=(const GzipSource&) = delete;
@@ -71,6 +71,8 @@ class GzipSource final : public ByteSource {
       if (state == Z_STREAM_END) {
         between_members_ = true;
         inflateReset(&stream_);
+      } else if (state == Z_MEM_ERROR) {
+        throw std::bad_alloc();
       } else if (state != Z_OK) {
         damaged(stream_.msg != nullptr ? stream_.msg : "is not gzip data");
       }

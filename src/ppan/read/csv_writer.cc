@@ -1,14 +1,13 @@
 #include "ppan/read/csv_writer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "ppan/core/error.h"
@@ -16,64 +15,28 @@
 namespace ppan {
 namespace {
 
-class FileSink final : public ByteSink {
+class StandardOutput final : public ByteSink {
  public:
-  explicit FileSink(std::filesystem::path path) : path_(std::move(path)) {
-    if (path_ == "-") {
-      descriptor_ = STDOUT_FILENO;
-      name_ = "standard output";
-      return;
-    }
-    name_ = path_.string();
-    struct stat status {};
-    const bool direct = ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-    std::filesystem::path target = path_;
-    if (!direct) {
-      target += fmt::format(".tmp{}", ::getpid());
-      temporary_ = target;
-    }
-    const int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_TRUNC);
-    descriptor_ = ::open(target.c_str(), flags, 0666);
-    if (descriptor_ < 0) {
-      const int error_number = errno;
-      temporary_.clear();
-      fail(error_number);
-    }
-  }
-  FileSink(const FileSink&) = delete;
-  FileSink& operator=(const FileSink&) = delete;
-  ~FileSink() override {
-    if (descriptor_ > STDOUT_FILENO) ::close(descriptor_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  }
-
   void write(std::string_view bytes) override {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(errno);
+      if (written < 0)
+        throw Error(ErrorCode::kIo, fmt::format("cannot write standard output: {}", std::strerror(errno)));
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
   }
+  void finish() override {}
+};
 
-  void finish() override {
-    if (temporary_.empty()) return;
-    if (::fsync(descriptor_) != 0 && errno != EINVAL) fail(errno);
-    const int descriptor = std::exchange(descriptor_, -1);
-    if (::close(descriptor) != 0) fail(errno);
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
-    temporary_.clear();
-  }
+class FileSink final : public ByteSink {
+ public:
+  FileSink(const std::filesystem::path& path, Access access) : file_(path, access) {}
+  void write(std::string_view bytes) override { file_.write(bytes); }
+  void finish() override { file_.finish(); }
 
  private:
-  [[noreturn]] void fail(int error_number) const {
-    throw Error(ErrorCode::kIo, fmt::format("cannot write {}: {}", name_, std::strerror(error_number)));
-  }
-
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;  // empty when writing directly
-  std::string name_;
-  int descriptor_ = -1;
+  OutputFile file_;
 };
 
 class GzipSink final : public ByteSink {
@@ -81,7 +44,7 @@ class GzipSink final : public ByteSink {
   explicit GzipSink(std::unique_ptr<ByteSink> packed) : packed_(std::move(packed)) {
     // 16: write a gzip header (with no name and no time, so that equal input gives equal files).
     if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-      throw Error(ErrorCode::kInternal, "cannot start compression");
+      throw std::bad_alloc();  // nothing else can go wrong here
   }
   GzipSink(const GzipSink&) = delete;
   GzipSink& operator=(const GzipSink&) = delete;
@@ -148,8 +111,9 @@ void append_row(std::span<const std::string> fields, char delimiter, std::string
   out += '\n';
 }
 
-std::unique_ptr<ByteSink> open_sink(const std::filesystem::path& path) {
-  auto file = std::make_unique<FileSink>(path);
+std::unique_ptr<ByteSink> open_sink(const std::filesystem::path& path, Access access) {
+  if (path == "-") return std::make_unique<StandardOutput>();
+  auto file = std::make_unique<FileSink>(path, access);
   if (path.extension() == ".gz") return std::make_unique<GzipSink>(std::move(file));
   return file;
 }

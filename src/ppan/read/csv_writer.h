@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "ppan/core/file.h"
+
 namespace ppan {
 
 /// Appends one field, in quotes if it holds the delimiter, a quote or a line end, or begins with the bytes of
@@ -34,7 +36,7 @@ class ByteSink {
 };
 
 /// "-" is standard output, and devices and pipes are written to directly; a regular file is written under a
-/// temporary name beside it and renamed by finish(). A name ending in ".gz" is compressed.
-std::unique_ptr<ByteSink> open_sink(const std::filesystem::path& path);
+/// temporary name beside it and renamed by finish() (OutputFile). A name ending in ".gz" is compressed.
+std::unique_ptr<ByteSink> open_sink(const std::filesystem::path& path, Access access = Access::kShared);
 
 }  // namespace ppan

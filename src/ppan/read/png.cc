@@ -15,10 +15,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/core/temporary.h"
 #include "ppan/read/csv.h"
 
 namespace ppan {
@@ -133,13 +135,6 @@ std::uint8_t grey_of(const png_byte* sample, int channels) {
   if (channels == colours) return static_cast<std::uint8_t>((luma + 500) / 1000);
   const int alpha = sample[colours];
   return static_cast<std::uint8_t>((luma * alpha + 255000 * (255 - alpha) + 127500) / 255000);
-}
-
-fs::path temporary_beside(const fs::path& path) {
-  fs::path beside = path;
-  if (!beside.has_filename()) beside = beside.parent_path();
-  beside += fmt::format(".tmp{}", ::getpid());
-  return beside;
 }
 
 void add_picture(ImageSet& set, std::vector<std::uint8_t>& bytes, const GreyImage& image,
@@ -368,43 +363,31 @@ void write_png_directory(const fs::path& directory, const ImageSet& set, bool re
       throw Error(ErrorCode::kUsage, fmt::format("{} is not a directory", directory.string()),
                   "give another name");
     for (const auto& entry : fs::directory_iterator(directory))
-      if (!is_png_name(entry.path()) || !entry.is_regular_file())
+      if (!is_png_name(entry.path()) || !entry.is_regular_file() || entry.is_symlink())
         throw Error(ErrorCode::kUsage,
                     fmt::format("{} holds {}, which is no picture, and is not replaced", directory.string(),
                                 entry.path().filename().string()),
                     "give another name");
   }
-  const fs::path temporary = temporary_beside(directory);
-  const auto fail = [&](std::string_view action) {
-    const std::string reason = error.message();
-    std::error_code ignored;
-    fs::remove_all(temporary, ignored);
-    throw Error(ErrorCode::kIo, fmt::format("cannot {} {}: {}", action, directory.string(), reason));
+  fs::path target = follow_links(directory);
+  if (!target.has_filename()) target = target.parent_path();
+  const auto fail = [&](int error_number) {
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot write {}: {}", directory.string(), std::strerror(error_number)));
   };
-  fs::create_directory(temporary, error);
-  if (error) fail("make directory");
+  std::optional<Temporary> temporary;
   try {
-    for (Index i = 0; i < set.size(); ++i) {
-      const auto name =
-          set.files.empty() ? fmt::format("{:06}.png", i) : set.files[static_cast<std::size_t>(i)];
-      write_unflushed(temporary / name, encode_png(grey_image(set, i)));
-    }
-    flush_file_system_of(temporary);
-  } catch (...) {
-    fs::remove_all(temporary, error);
-    throw;
+    temporary.emplace(target.parent_path(), Temporary::Kind::kDirectory, 0777);
+  } catch (const std::system_error& fault) {
+    fail(fault.code().value());
   }
-  fs::path old = temporary;
-  old += ".old";
-  if (there) fs::rename(directory, old, error);
-  if (error) fail("replace");
-  fs::rename(temporary, directory, error);
-  if (error) {
-    std::error_code ignored;
-    if (there) fs::rename(old, directory, ignored);
-    fail("write");
+  for (Index i = 0; i < set.size(); ++i) {
+    const auto name =
+        set.files.empty() ? fmt::format("{:06}.png", i) : set.files[static_cast<std::size_t>(i)];
+    write_unflushed(temporary->path() / name, encode_png(grey_image(set, i)));
   }
-  if (there) fs::remove_all(old, error);
+  flush_file_system_of(temporary->path());
+  if (const int error_number = temporary->replace(target.filename().string())) fail(error_number);
 }
 
 }  // namespace ppan

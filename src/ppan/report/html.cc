@@ -325,31 +325,39 @@ void read_pictures(const std::filesystem::path& directory, RunFiles& run) {
     for (const PictureDetail& picture : point.pictures) wanted.push_back(&picture);
   }
   for (const PictureDetail* picture : wanted) {
-    const std::filesystem::path path = directory / picture->file;
-    std::error_code fault;
-    if (!plain_name(picture->file) || !picture_name(picture->file) ||
-        !std::filesystem::is_regular_file(path, fault) ||
-        std::filesystem::file_size(path, fault) > kLargestPicture) {
-      continue;  // the page says that it is not there
-    }
-    run.pictures.emplace(picture->file, read_file(path));
+    if (!plain_name(picture->file) || !picture_name(picture->file)) continue;
+    // Where there is none, the page says so.
+    if (auto bytes = read_regular_file(directory / picture->file, kLargestPicture))
+      run.pictures.emplace(picture->file, std::move(*bytes));
   }
 }
 
 }  // namespace
 
+std::vector<std::string> files_of_run(const std::filesystem::path& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.symlink_status().type() == std::filesystem::file_type::regular && plain_name(name))
+      names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 RunFiles read_run(const std::filesystem::path& directory) {
   const std::filesystem::path curve = directory / "curve.csv";
-  if (!std::filesystem::is_regular_file(curve)) {
+  const auto curve_text = read_regular_file(curve);
+  if (!curve_text) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{} is not the directory of a run: it has no curve.csv", directory.string()),
                 "give the directory that ppan paper or ppan curve wrote with --out");
   }
   RunFiles run;
-  run.curve = from_csv(read_file(curve), curve.string());
+  run.curve = from_csv(*curve_text, curve.string());
   const auto with = [&](const char* name, const auto& use) {
     const std::filesystem::path path = directory / name;
-    if (std::filesystem::is_regular_file(path)) use(read_file(path), path.string());
+    if (const auto text = read_regular_file(path)) use(*text, path.string());
   };
   with("summary.json", [&](const std::string& text, const std::string& name) {
     run.summary = run_summary_from_json(text, name);
@@ -362,11 +370,8 @@ RunFiles read_run(const std::filesystem::path& directory) {
       merge(run.details, run_details_from_json(text, name));
     });
   }
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_regular_file() && plain_name(name) && name != "report.html") run.files.push_back(name);
-  }
-  std::sort(run.files.begin(), run.files.end());
+  run.files = files_of_run(directory);
+  std::erase(run.files, "report.html");
 
   std::set<std::string> named{"curve.svg"};
   for (const PictureDetail& picture : run.details.pictures) named.insert(picture.file);
@@ -385,11 +390,13 @@ RunFiles read_run(const std::filesystem::path& directory) {
 
 std::filesystem::path write_report(const std::filesystem::path& directory) {
   RunFiles run = read_run(directory);
-  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary)));
+  // The directory may be a stranger's: a link in it does not lead the page elsewhere.
+  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary)), Access::kShared,
+             Links::kReplace);
   const auto place = std::lower_bound(run.files.begin(), run.files.end(), "curve.svg");
   if (place == run.files.end() || *place != "curve.svg") run.files.insert(place, "curve.svg");
   std::filesystem::path page = directory / "report.html";
-  write_file(page, to_html(run));
+  write_file(page, to_html(run), Access::kShared, Links::kReplace);
   return page;
 }
 

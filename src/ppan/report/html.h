@@ -25,6 +25,10 @@ struct RunFiles {
   std::vector<std::string> files;  ///< Names of the files in the run directory, for the list at the end.
 };
 
+/// Names of the regular files in the directory of a run, in order. Links lead elsewhere and are not among
+/// them; neither are hidden files.
+std::vector<std::string> files_of_run(const std::filesystem::path& directory);
+
 /// Reads curve.csv and summary.json, and metrics.jsonl, the details files and the pictures where they exist.
 /// SVG files other than curve.svg that no details file names are taken as pictures of the run. Throws
 /// Error(kUsage) when `run` is not a directory with a curve, Error(kBadInput) for a damaged file.

@@ -283,20 +283,6 @@ std::string model_name(int point) {
   return fmt::format("point-{:02}.ppan", point);
 }
 
-void remove_old_run(const std::filesystem::path& directory) {
-  constexpr std::array kOwn{"curve.csv",  "summary.json",  "metrics.jsonl", "columns.json", "details.json",
-                            "audit.json", "findings.json", "examples.json", "curve.svg",    "report.html",
-                            "job.toml",   kUnchangedModel, kConstantModel};
-  std::vector<std::filesystem::path> old;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    const bool point = name.starts_with("point-") && name.ends_with(".ppan");
-    if (point || std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) old.push_back(entry.path());
-  }
-  for (const auto& path : old) std::filesystem::remove(path, ignored);
-}
-
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run) {
   ReleaseModel out = model_of(*point.model, point.measured, run);
   out.origin.label = fmt::format("point {}", point.number);

@@ -39,8 +39,6 @@ void add_surrogate_slack(TableCurveResult& result, double slack);
 std::string model_name(int point);
 inline constexpr const char* kUnchangedModel = "unchanged.ppan";
 inline constexpr const char* kConstantModel = "constant.ppan";
-/// Removes what an earlier run left in the directory, so that files of two runs never lie side by side.
-void remove_old_run(const std::filesystem::path& directory);
 
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run);
 ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured, const CurveRun& run);

@@ -113,6 +113,81 @@ TEST_F(FileTest, ATargetThatIsADirectoryIsKeptAndNothingIsLeftBehind) {
   EXPECT_TRUE(fs::is_directory(directory_ / "a" / "inside"));
 }
 
+mode_t mode_of(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status.st_mode & 07777U;
+}
+
+TEST_F(FileTest, ModesOfNewAndOfReplacedFiles) {
+  const mode_t before = ::umask(022);
+  write_file(directory_ / "shared", "x");
+  write_file(directory_ / "private", "x", Access::kPrivate);
+  EXPECT_EQ(mode_of(directory_ / "shared"), 0644U);
+  EXPECT_EQ(mode_of(directory_ / "private"), 0600U);
+  for (const mode_t mode : {0600U, 0640U, 0666U}) {
+    ASSERT_EQ(::chmod((directory_ / "shared").c_str(), mode), 0);
+    write_file(directory_ / "shared", "y");
+    EXPECT_EQ(mode_of(directory_ / "shared"), mode);
+  }
+  ASSERT_EQ(::chmod((directory_ / "private").c_str(), 0644), 0);
+  write_file(directory_ / "private", "y", Access::kPrivate);
+  EXPECT_EQ(mode_of(directory_ / "private"), 0644U);
+  ASSERT_EQ(::chmod((directory_ / "private").c_str(), 04755), 0);
+  write_file(directory_ / "private", "z");
+  EXPECT_EQ(mode_of(directory_ / "private"), 0755U);
+  ::umask(before);
+}
+
+TEST_F(FileTest, WritesThroughALinkUnlessItIsToBeReplaced) {
+  fs::create_directory(directory_ / "sub");
+  fs::create_symlink("sub/target", directory_ / "link");
+  write_file(directory_ / "link", "one");  // to what is not there yet
+  EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(read_file(directory_ / "sub" / "target"), "one");
+  write_file(directory_ / "link", "two");
+  EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(read_file(directory_ / "sub" / "target"), "two");
+  write_file(directory_ / "link", "three", Access::kShared, Links::kReplace);
+  EXPECT_FALSE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(read_file(directory_ / "sub" / "target"), "two");
+  EXPECT_EQ(read_file(directory_ / "link"), "three");
+}
+
+TEST_F(FileTest, ALongNameNeedsNoShorterOne) {
+  const std::string name(255, 'x');
+  write_file(directory_ / name, "x");
+  EXPECT_THAT(names(), ElementsAre(name));
+  const auto error = error_of([&] { write_file(directory_ / (name + "x"), "x"); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code(), ErrorCode::kIo);
+  EXPECT_THAT(error->what(), HasSubstr("File name too long"));
+}
+
+TEST_F(FileTest, WithoutFinishNothingIsLeft) {
+  write_file(directory_ / "a", "old");
+  {
+    OutputFile file(directory_ / "a");
+    file.write("half");
+  }
+  EXPECT_EQ(read_file(directory_ / "a"), "old");
+  EXPECT_THAT(names(), ElementsAre("a"));
+}
+
+TEST_F(FileTest, OnlyRegularFilesAreReadFromAStrangersDirectory) {
+  write_file(directory_ / "file", "x");
+  fs::create_symlink("file", directory_ / "link");
+  ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);  // nobody writes: must not wait
+  EXPECT_EQ(read_regular_file(directory_ / "file"), "x");
+  EXPECT_EQ(read_regular_file(directory_ / "file", 0), std::nullopt);
+  for (const char* name : {"link", "pipe", "absent", "."})
+    EXPECT_EQ(read_regular_file(directory_ / name), std::nullopt) << name;
+}
+
+TEST_F(FileTest, ReadsNoMoreThanAllowed) {
+  EXPECT_EQ(error_of([] { (void)read_file("/dev/zero", 1000); })->code(), ErrorCode::kIo);
+}
+
 // A write that runs out of room half way, as on a full disk: the child process may write no file larger than
 // 4 kB. Exit 0: an Error(kIo) was thrown; 1: it was not.
 TEST_F(FileTest, OutOfRoomKeepsTheOldContentsAndLeavesNothingBehind) {
