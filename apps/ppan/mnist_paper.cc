@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "ppan/chart_picture.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/image/train_state_file.h"
@@ -508,12 +507,8 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
                                     : std::string("Released digits, noisy code");
     write_file(out / "digits.svg", grid_svg(grid.picture, title, grid.row_names,
                                             "d: mean distortion of the point, nats per pixel"));
-    const auto write_figure = [&](const std::string& name, const Figure& figure) {
-      write_file(out / (name + ".svg"), to_svg(figure));
-      write_png(out / (name + ".png"), chart_picture(figure));
-    };
-    write_figure("accuracy", accuracy_figure(result));
-    write_figure("leakage", leakage_figure(result));
+    write_file(out / "accuracy.svg", to_svg(accuracy_figure(result)));
+    write_file(out / "leakage.svg", to_svg(leakage_figure(result)));
     details.pictures = {{title + ": originals in the top row, then one row for each point", "digits.svg",
                          "Grid of released digits"},
                         {"Distortion against leakage", "leakage.svg", "Leakage against distortion"},
