@@ -111,7 +111,7 @@ Loaded load_table(const JobFile& job, const Source& source) {
   for (const std::string& name : out.schema.modelled_columns()) specs.push_back(*out.schema.find(name));
   // Not modelled, and still wanted as they are: which rows belong together, and what is copied into the
   // release.
-  std::vector<std::string> as_text = out.schema.keep;
+  std::vector<std::string> as_text = out.schema.kept_columns();
   if (out.schema.group) as_text.push_back(*out.schema.group);
   for (const std::string& name : as_text) {
     if (std::any_of(specs.begin(), specs.end(), [&](const ColumnSpec& s) { return s.name == name; }))
@@ -174,7 +174,9 @@ std::vector<std::string> grouped_columns(const TableCurveResult& result) {
 int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
   if (options.training.epochs) return *options.training.epochs;
   const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
-  return epochs_for(std::max<Index>(1, static_cast<Index>(training)), options.training.batch);
+  const Index count = std::max<Index>(1, static_cast<Index>(training));
+  if (options.training.family == MechanismFamily::kCodebook) return codebook_epochs(count, options.codebook);
+  return epochs_for(count, options.training.batch);
 }
 
 // The trained point of least distortion whose audit stays within the limit, as `ppan audit --limit` sees it.

@@ -25,6 +25,7 @@ struct PickOptions {
   std::optional<double> leakage;
   std::optional<double> budget;
   std::optional<int> point;
+  std::optional<double> task_loss;
   std::string output;
   bool cautious = false;
   bool force = false;
@@ -36,6 +37,7 @@ struct Candidates {
   std::vector<HullPoint> points;
   std::vector<std::string> files;
   std::vector<int> numbers;  ///< Of the trained points; 0 for the ends.
+  std::vector<std::optional<double>> task_losses;
 };
 
 Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
@@ -60,6 +62,7 @@ Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
         cautious ? row.number(curve_column::kLeakageHigh).value_or(*row.leakage) : *row.leakage;
     out.points.push_back({*row.distortion, std::max(0.0, leakage)});
     out.files.push_back(model);
+    out.task_losses.push_back(row.number(curve_column::kTaskLoss));
     out.numbers.push_back(row.series == "ppan/table" || row.series == "ppan/images" ? numbers[i] : 0);
   }
   if (out.points.empty()) {
@@ -67,6 +70,22 @@ Candidates candidates_of(const std::filesystem::path& run, bool cautious) {
                 "give the directory that 'ppan curve' wrote");
   }
   return out;
+}
+
+// The point of least leakage that costs a recipient no more. Of mixtures it was not measured.
+HullMixture choose_by_task(double most, const Candidates& from) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < from.points.size(); ++i) {
+    if (!from.task_losses[i] || *from.task_losses[i] > most) continue;
+    if (!best || from.points[i].leakage < from.points[*best].leakage) best = i;
+  }
+  const bool measured = std::any_of(from.task_losses.begin(), from.task_losses.end(),
+                                    [](const auto& loss) { return loss.has_value(); });
+  if (!measured)
+    throw Error(ErrorCode::kUsage, "this run measured no task",
+                "name a column in roles.task and run 'ppan curve'");
+  if (!best) throw Error(ErrorCode::kUsage, fmt::format("no point loses {:g} or less of its task", most));
+  return {.first = *best, .second = *best, .second_weight = 0, .point = from.points[*best]};
 }
 
 HullMixture choose(const PickOptions& options, const Candidates& from) {
@@ -80,6 +99,7 @@ HullMixture choose(const PickOptions& options, const Candidates& from) {
     const auto index = static_cast<std::size_t>(at - from.numbers.begin());
     return {.first = index, .second = index, .second_weight = 0, .point = from.points[index]};
   }
+  if (options.task_loss) return choose_by_task(*options.task_loss, from);
   const std::vector<std::size_t> hull = lower_hull(from.points);
   if (options.budget) {
     if (const auto found = at_most_distortion(from.points, hull, *options.budget)) return *found;
@@ -95,15 +115,16 @@ HullMixture choose(const PickOptions& options, const Candidates& from) {
 }
 
 void check(const PickOptions& options) {
-  const int given =
-      int{options.leakage.has_value()} + int{options.budget.has_value()} + int{options.point.has_value()};
+  const int given = int{options.leakage.has_value()} + int{options.budget.has_value()} +
+                    int{options.point.has_value()} + int{options.task_loss.has_value()};
   if (given != 1) {
-    throw Error(ErrorCode::kUsage, "give exactly one of --leakage, --budget and --point",
+    throw Error(ErrorCode::kUsage, "give exactly one of --leakage, --budget, --point and --task-loss",
                 "'ppan pick --help' says what each means");
   }
   ProblemList problems;
   if (options.leakage) problems.require_between("--leakage", *options.leakage, 0, 1e6);
   if (options.budget) problems.require_between("--budget", *options.budget, 0, 1e6);
+  if (options.task_loss) problems.require_between("--task-loss", *options.task_loss, 0, 1e6);
   require_none(problems.take(), "this point cannot be picked");
   if (!options.force && std::filesystem::exists(options.output))
     throw Error(ErrorCode::kUsage, options.output + " exists", "give another -o, or --force to replace it");
@@ -159,6 +180,7 @@ void add_pick_command(CommandLine& line) {
       "  ppan pick run --leakage 0.05 -o model.ppan\n"
       "  ppan pick run --leakage 0.05 --cautious -o model.ppan\n"
       "  ppan pick run --budget 0.12 -o model.ppan\n"
+      "  ppan pick run --task-loss 0.02 -o model.ppan\n"
       "  ppan pick run --point 7 -o model.ppan");
   command->add_option("run", options->run, "Directory that 'ppan curve' wrote")
       ->required()
@@ -168,6 +190,10 @@ void add_pick_command(CommandLine& line) {
       ->add_option("--leakage", options->leakage, "The least distortion that leaks at most this, in --unit")
       ->type_name("X");
   command->add_option("--budget", options->budget, "The least leakage at a distortion of at most this")
+      ->type_name("X");
+  command
+      ->add_option("--task-loss", options->task_loss,
+                   "The least leakage at which a recipient loses at most this of AUC, accuracy or R2")
       ->type_name("X");
   command->add_option("--point", options->point, "A trained point, by its number")->type_name("N");
   command->add_option("-o,--output", options->output, "Model file to write")

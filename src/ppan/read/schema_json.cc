@@ -50,6 +50,7 @@ json to_json(const Schema& schema) {
                 {"weight", c.weight},
                 {"missing", c.missing}};
     if (c.max_levels) column["max_levels"] = *c.max_levels;
+    if (!c.derived_from.empty()) column["derived_from"] = c.derived_from;
     columns.push_back(std::move(column));
   }
   json out{{"columns", std::move(columns)},
@@ -61,6 +62,11 @@ json to_json(const Schema& schema) {
            {"side", schema.side},
            {"surrogate", schema.surrogate}};
   if (schema.group) out["group"] = *schema.group;
+  if (!schema.constraints.empty()) out["constraints"] = schema.constraints;
+  if (!schema.task.empty()) {
+    out["task"] = schema.task;
+    out["task_kept"] = schema.task_kept;
+  }
   return out;
 }
 
@@ -80,6 +86,7 @@ Schema schema_from_json(const json& in) {
       c.weight = column.at("weight").get<double>();
       c.missing = column.at("missing").get<std::vector<std::string>>();
       if (column.contains("max_levels")) c.max_levels = column.at("max_levels").get<std::int64_t>();
+      if (column.contains("derived_from")) c.derived_from = column.at("derived_from").get<std::string>();
       s.columns.push_back(std::move(c));
     }
     const auto names = [&](const char* role) { return in.at(role).get<std::vector<std::string>>(); };
@@ -90,6 +97,11 @@ Schema schema_from_json(const json& in) {
     s.keep = names("keep");
     s.side = names("side");
     s.surrogate = names("surrogate");
+    if (in.contains("constraints")) s.constraints = names("constraints");
+    if (in.contains("task")) {
+      s.task = names("task");
+      s.task_kept = in.at("task_kept").get<bool>();
+    }
     if (in.contains("group")) s.group = in.at("group").get<std::string>();
     return s;
   });

@@ -26,6 +26,7 @@ struct ModelOrigin {
   std::optional<double> changed{};     ///< Share of the released cells that are not what they were.
   std::vector<ColumnChange> columns{};
   std::optional<Estimate> leakage{};  ///< By fresh attackers, on held-out rows, when the curve was made.
+  std::string task{};                 ///< What a recipient can still predict, in words; empty without tasks.
   std::string stop{};                 ///< Why training ended.
   int epochs = 0;
   std::int64_t iterations = 0;

@@ -69,9 +69,12 @@ AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) 
   return out;
 }
 
-// Released categories go to the attackers as codes; a report calls them by their names.
-void name_levels(const Encoding& encoding, AttributeAudit& attribute) {
+// Released categories go to the attackers as codes; a report calls them by their names. Kept columns have
+// them.
+void name_levels(const Encoding& encoding, const std::vector<AuditColumn>& kept, AttributeAudit& attribute) {
   for (GroupLeakage& group : attribute.groups) {
+    if (std::any_of(kept.begin(), kept.end(), [&](const AuditColumn& k) { return k.name == group.column; }))
+      continue;
     for (const ColumnEncoding& column : encoding.columns) {
       if (column.name != group.column || column.name == attribute.name || column.numeric()) continue;
       const auto code = static_cast<std::size_t>(std::stoul(group.level));
@@ -189,7 +192,7 @@ AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& opt
     audited.upper_bounds = [&](const AttackTarget& target) { return input.upper_bounds(used, target); };
   }
   AuditReport report = audit(audited, audit_options(options, detail));
-  for (AttributeAudit& attribute : report.attributes) name_levels(input.encoding, attribute);
+  for (AttributeAudit& attribute : report.attributes) name_levels(input.encoding, input.kept, attribute);
   return report;
 }
 
