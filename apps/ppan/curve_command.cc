@@ -124,7 +124,9 @@ class Metrics {
 int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
   if (options.training.epochs) return *options.training.epochs;
   const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
-  return epochs_for(std::max<Index>(1, static_cast<Index>(training)), options.training.batch);
+  const Index count = std::max<Index>(1, static_cast<Index>(training));
+  if (options.training.family == MechanismFamily::kCodebook) return codebook_epochs(count, options.codebook);
+  return epochs_for(count, options.training.batch);
 }
 
 std::string limit_text(const TableCurveResult& result, std::optional<double> limit) {

@@ -44,8 +44,8 @@ std::string draft(const InitOptions& options, bool into_file) {
     return draft_job(options.data, options.roles, called(options.data));
   }
   const DraftRoles& roles = options.roles;
-  for (const auto* columns :
-       {&roles.sensitive, &roles.useful, &roles.observed, &roles.keep, &roles.side, &roles.group}) {
+  for (const auto* columns : {&roles.sensitive, &roles.useful, &roles.observed, &roles.keep, &roles.side,
+                              &roles.group, &roles.task}) {
     if (columns->empty()) continue;
     throw Error(ErrorCode::kUsage, "roles are for the columns of a table; of pictures the label is hidden",
                 "leave --sensitive and the like out");
@@ -109,6 +109,7 @@ void add_init_command(CommandLine& line) {
   add_role("--observed", options->roles.observed, "Columns the mechanism looks at; default: the useful ones");
   add_role("--keep", options->roles.keep, "Columns copied into the release untouched");
   add_role("--side", options->roles.side, "Columns an attacker is assumed to know");
+  add_role("--task", options->roles.task, "Columns that a recipient wants to predict");
   add_role("--group", options->roles.group, "Column that tells which rows belong together");
   command->callback([options, &line] { line.run = [options] { return run_init(*options); }; });
 }

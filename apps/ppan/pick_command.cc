@@ -25,6 +25,7 @@ struct PickOptions {
   std::optional<double> leakage;
   std::optional<double> budget;
   std::optional<int> point;
+  std::optional<double> task_loss;
   std::string output;
   bool cautious = true;
   bool found = false;
@@ -34,15 +35,16 @@ struct PickOptions {
 };
 
 void check(const PickOptions& options) {
-  const int given =
-      int{options.leakage.has_value()} + int{options.budget.has_value()} + int{options.point.has_value()};
+  const int given = int{options.leakage.has_value()} + int{options.budget.has_value()} +
+                    int{options.point.has_value()} + int{options.task_loss.has_value()};
   if (given != 1) {
-    throw Error(ErrorCode::kUsage, "give exactly one of --leakage, --budget and --point",
+    throw Error(ErrorCode::kUsage, "give exactly one of --leakage, --budget, --point and --task-loss",
                 "'ppan pick --help' says what each means");
   }
   ProblemList problems;
   if (options.leakage) problems.require_between("--leakage", *options.leakage, 0, 1e6);
   if (options.budget) problems.require_between("--budget", *options.budget, 0, 1e6);
+  if (options.task_loss) problems.require_between("--task-loss", *options.task_loss, 0, 1e6);
   require_none(problems.take(), "this point cannot be picked");
   if (!options.force && std::filesystem::exists(options.output))
     throw Error(ErrorCode::kUsage, options.output + " exists", "give another -o, or --force to replace it");
@@ -63,6 +65,7 @@ int run_pick(const PickOptions& options) {
   check(options);
   Choice choice{.budget = options.budget,
                 .point = options.point,
+                .task_loss = options.task_loss,
                 .found = options.found,
                 .accept_inconclusive = options.accept_inconclusive};
   const double scale = options.unit == InformationUnit::kBits ? std::numbers::ln2 : 1.0;
@@ -103,6 +106,7 @@ void add_pick_command(CommandLine& line) {
       "  ppan pick run --leakage 0.05 -o model.ppan\n"
       "  ppan pick run --leakage 0.05 --found -o model.ppan\n"
       "  ppan pick run --budget 0.12 -o model.ppan\n"
+      "  ppan pick run --task-loss 0.02 -o model.ppan\n"
       "  ppan pick run --point 7 -o model.ppan");
   command->add_option("run", options->run, "Directory that 'ppan curve' wrote")
       ->required()
@@ -112,6 +116,10 @@ void add_pick_command(CommandLine& line) {
       ->add_option("--leakage", options->leakage, "The least distortion that leaks at most this, in --unit")
       ->type_name("X");
   command->add_option("--budget", options->budget, "The least leakage at a distortion of at most this")
+      ->type_name("X");
+  command
+      ->add_option("--task-loss", options->task_loss,
+                   "The least leakage at which a recipient loses at most this of AUC, accuracy or R2")
       ->type_name("X");
   command->add_option("--point", options->point, "A trained point, by its number")->type_name("N");
   command->add_option("-o,--output", options->output, "Model file to write")

@@ -4,7 +4,7 @@
 usage: python3 bench/suite [PART ...] [--build DIR] [--out DIR] [--clock wall|processor] [--smoke]
                             [--peers yes|no|only] [--readme [--results FILE]]
 
-Parts: curves mnist release audit growth start kernels; none: all. Writes results.md and results.json to --out and prints the table.
+Parts: curves mnist release audit growth start kernels tables; none: all but tables. Writes results.md and results.json to --out and prints the table.
 Exit status 0 if every bar is met, 1 if one is missed, 2 if nothing can be compared. With --smoke everything runs once, as short as
 possible, and no bar is looked at; 77 if the peers are asked for and their packages are not installed.
 """
@@ -25,6 +25,7 @@ import growth  # noqa: E402
 import kernels  # noqa: E402
 import measure  # noqa: E402
 import tables  # noqa: E402
+import usefulness  # noqa: E402
 from measure import Refused  # noqa: E402
 
 PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
@@ -32,7 +33,8 @@ README = PEERS.parent.parent / "README.md"
 # Parts that have a peer, and all in the order of the table.
 COMPARED = ["curves", "mnist", "release", "start"]
 PARTS = {"curves": curves.figures, "mnist": kernels.mnist, "release": tables.release, "audit": tables.audit, "growth": growth.figures,
-         "start": tables.start, "kernels": kernels.figures}
+         "start": tables.start, "kernels": kernels.figures, "tables": usefulness.figures}
+ASKED_FOR = ["tables"]  # long: run only when named
 BUSY = 0.25  # load per core above which the wall clock tells more about others than about what is measured
 SKIPPED = 77  # what ctest takes for a skipped test
 
@@ -108,7 +110,7 @@ def arguments():
         parser.error(f"there is no part {', '.join(unknown)}; there are: {' '.join(PARTS)}")
     if given.repeats < 1:
         parser.error("--repeats is at least 1")
-    given.parts = given.parts or [part for part in PARTS if given.peers != "only" or part in COMPARED]
+    given.parts = given.parts or [part for part in PARTS if part not in ASKED_FOR and (given.peers != "only" or part in COMPARED)]
     given.out = given.out or given.build / "bench"
     return given
 

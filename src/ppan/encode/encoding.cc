@@ -346,6 +346,29 @@ bool increasing(const std::vector<double>& values) {
          std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
 }
 
+void check_derived(const Encoding& encoding, const ColumnEncoding& column, ProblemList& problems) {
+  if (column.derived_from.empty()) {
+    problems.require(column.derived_value.empty() && column.derived_code.empty(), column.name,
+                     "has values of a source but names none");
+    return;
+  }
+  const auto source = std::find_if(encoding.columns.begin(), encoding.columns.end(),
+                                   [&](const auto& c) { return c.name == column.derived_from; });
+  const bool category =
+      source != encoding.columns.end() && !source->numeric() && source->derived_from.empty();
+  problems.require(category, column.name, "is derived from a column that is no category of its own");
+  if (!category) return;
+  const auto codes =
+      static_cast<std::int32_t>(column.numeric() ? (column.may_be_missing ? 2 : 1) : column.levels.size());
+  const bool fits = column.derived_value.size() == source->levels.size() &&
+                    column.derived_code.size() == source->levels.size() &&
+                    std::all_of(column.derived_value.begin(), column.derived_value.end(),
+                                [](double v) { return std::isfinite(v); }) &&
+                    std::all_of(column.derived_code.begin(), column.derived_code.end(),
+                                [&](std::int32_t c) { return c >= 0 && c < codes; });
+  problems.require(fits, column.name, "has not a value for each level of its source");
+}
+
 }  // namespace
 
 Problems EncodingOptions::check() const {
@@ -448,6 +471,7 @@ Problems Encoding::check() const {
   std::unordered_set<std::string_view> names;
   for (const ColumnEncoding& column : columns) {
     problems.add(column.name, column.check());
+    check_derived(*this, column, problems);
     problems.require(names.insert(column.name).second, column.name, "is encoded twice");
   }
   return problems.take();
@@ -473,6 +497,16 @@ Encoding fit_encoding(const Table& table, std::span<const ColumnSpec> specs, con
     }
     encoding.columns.push_back(std::move(out));
   }
+  // A source that is not modelled here leaves the column as it is.
+  for (const ColumnSpec& spec : specs) {
+    const bool known = std::any_of(encoding.columns.begin(), encoding.columns.end(), [&](const auto& c) {
+      return c.name == spec.derived_from && !c.numeric();
+    });
+    if (known)
+      encoding.columns[static_cast<std::size_t>(encoding.index_of(spec.name))].derived_from =
+          spec.derived_from;
+  }
+  fit_derived(table, encoding);
   require_none(encoding.check(), "fitted encoding", ErrorCode::kBadInput);
   return encoding;
 }

@@ -72,6 +72,11 @@ struct ColumnEncoding {
   std::optional<std::int32_t> other_level{};  ///< The grouped level.
   std::optional<std::int32_t> missing_level{};
 
+  // Derived columns: what the column is for each level of another one, a category.
+  std::string derived_from{};           ///< Empty: not derived.
+  std::vector<double> derived_value{};  ///< Numbers: v, 0 where missing.
+  Symbols derived_code{};
+
   [[nodiscard]] bool numeric() const { return is_numeric(type); }
   /// Columns of an encoded matrix: 1 or 2 for numbers, one for each level of a category.
   [[nodiscard]] std::int32_t width() const;
@@ -98,6 +103,10 @@ struct Encoding {
   [[nodiscard]] Problems check() const;
   friend bool operator==(const Encoding&, const Encoding&) = default;
 };
+
+/// Fills in what the derived columns of `encoding` are for the levels of their sources: the most frequent
+/// cell among the rows of the level.
+void fit_derived(const Table& table, Encoding& encoding);
 
 /// Fits the columns of `specs`, which are neither identifiers nor absent from `table`. Throws
 /// Error(kBadInput) for a table without rows or a numeric column without numbers.

@@ -34,6 +34,8 @@ json to_json(const Encoding& encoding) {
       if (c.other_level) column["other_level"] = *c.other_level;
       if (c.missing_level) column["missing_level"] = *c.missing_level;
     }
+    if (!c.derived_from.empty())
+      column["derived"] = {{"from", c.derived_from}, {"value", c.derived_value}, {"code", c.derived_code}};
     columns.push_back(std::move(column));
   }
   return {{"columns", std::move(columns)}};
@@ -68,6 +70,12 @@ Encoding encoding_from_json(const json& in) {
         if (column.contains("other_level")) c.other_level = column.at("other_level").get<std::int32_t>();
         if (column.contains("missing_level"))
           c.missing_level = column.at("missing_level").get<std::int32_t>();
+      }
+      if (column.contains("derived")) {
+        const json& derived = column.at("derived");
+        c.derived_from = derived.at("from").get<std::string>();
+        c.derived_value = derived.at("value").get<std::vector<double>>();
+        c.derived_code = derived.at("code").get<Symbols>();
       }
       encoding.columns.push_back(std::move(c));
     }

@@ -94,6 +94,8 @@ void ImageReleaser::release(const Matrix<float>& pixels, RandomSource& random, M
           part.value = pixels(block, Eigen::all);
           released(block, Eigen::all) = mechanism_[c]->release(part, random).value;
           break;
+        case ComponentKind::kCodebook:
+          throw Error(ErrorCode::kInternal, "a codebook releases tables");
       }
     }
   }

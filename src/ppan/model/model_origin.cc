@@ -141,6 +141,7 @@ json to_json(const ModelOrigin& origin) {
   out["columns"] = json::array();
   for (const ColumnChange& change : origin.columns) out["columns"].push_back(json_of(change));
   for (const auto& [key, value] : origin.settings) out["settings"][key] = value;
+  if (!origin.task.empty()) out["task"] = origin.task;
   return out;
 }
 
@@ -150,6 +151,7 @@ ModelOrigin origin_from_json(const json& from) {
   out.title = from.at("title").get<std::string>();
   out.label = from.at("label").get<std::string>();
   out.stop = from.at("stop").get<std::string>();
+  if (from.contains("task")) out.task = from.at("task").get<std::string>();
   out.epochs = from.at("epochs").get<int>();
   out.iterations = from.at("iterations").get<std::int64_t>();
   out.seed = from.at("seed").get<std::uint64_t>();
@@ -222,6 +224,7 @@ ModelOrigin mix_origins(const ModelOrigin& first, const ModelOrigin& second, dou
   out.epochs = std::max(first.epochs, second.epochs);
   out.iterations = std::max(first.iterations, second.iterations);
   out.training_rows = std::max(first.training_rows, second.training_rows);
+  if (first.task != second.task) out.task.clear();  // of a mixture it was not measured
   if (first.stop.empty()) {
     out.stop = second.stop;  // of parts that were not trained there is nothing to tell
   } else if (!second.stop.empty() && first.stop != second.stop) {
@@ -239,6 +242,7 @@ std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin&
     lines.emplace_back("", "  " + origin.leakage->method);
     if (origin.upper_end) lines.emplace_back("", "  " + upper_end_text(*origin.upper_end, origin.power, unit));
   }
+  if (!origin.task.empty()) lines.emplace_back("recipient", origin.task);
   if (origin.epochs > 0) {
     lines.emplace_back(
         "training", fmt::format("{} epochs, {} steps, {} {}, seed {}; {}", origin.epochs, origin.iterations,

@@ -40,6 +40,7 @@ struct ModelOrigin {
   std::optional<double> upper_end{};  ///< What that finding allows for, nats (AttributeAudit::upper_end).
   std::optional<double> power{};      ///< Least leakage that would have been found with probability 0.9, nats.
   bool inconclusive = false;
+  std::string task{};                 ///< What a recipient can still predict, in words; empty without tasks.
   std::string stop{};                 ///< Why training ended.
   int epochs = 0;
   std::int64_t iterations = 0;

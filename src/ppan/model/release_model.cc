@@ -59,7 +59,8 @@ bool listed(const std::vector<std::string>& names, const std::string& name) {
 
 // Every released and kept column once, and nothing else.
 void check_order(const TableModel& model, const std::vector<std::string>& order) {
-  std::set<std::string> wanted(model.schema().keep.begin(), model.schema().keep.end());
+  const std::vector<std::string> kept = model.schema().kept_columns();
+  std::set<std::string> wanted(kept.begin(), kept.end());
   for (const std::int32_t column : model.released())
     wanted.insert(model.encoding().columns[static_cast<std::size_t>(column)].name);
   if (wanted != std::set<std::string>(order.begin(), order.end()) || wanted.size() != order.size())
@@ -92,6 +93,10 @@ Matrix<float> matrix_of(const std::string& name, const Tensor& tensor) {
 
 std::string component_text(const TableComponent& component) {
   std::string text = component.label.empty() ? std::string(to_string(component.kind)) : component.label;
+  if (component.codebook) {
+    text += fmt::format(": codebook of {} codewords, at least {:g} people each",
+                        component.codebook->codewords(), component.codebook->least_rows);
+  }
   if (component.kind != ComponentKind::kTrained) return text;
   text +=
       fmt::format(": {}, {} parameters", to_string(component.mechanism.kind), component.parameters.size());
@@ -121,8 +126,9 @@ CsvOptions csv_options(const TableFormat& format) {
 
 std::vector<std::string> release_order(const Schema& schema, const std::vector<std::string>& names) {
   std::vector<std::string> order;
+  const std::vector<std::string> kept = schema.kept_columns();
   for (const std::string& name : names) {
-    if (listed(schema.useful, name) || listed(schema.keep, name)) order.push_back(name);
+    if (listed(schema.useful, name) || listed(kept, name)) order.push_back(name);
   }
   return order;
 }
@@ -211,6 +217,9 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
   line("observed", names(schema.observed_columns()));
   line("useful", names(schema.useful));
   line("keep", names(schema.keep));
+  if (!schema.task.empty())
+    line("task",
+         fmt::format("{} ({})", names(schema.task), schema.task_kept ? "released as it is" : "not released"));
   line("side", names(schema.side));
   line("releases", names(model.order));
   line("bad rows", std::string(to_string(model.unknown)));

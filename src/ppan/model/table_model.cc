@@ -20,10 +20,11 @@ constexpr int kPartsVersion = 1;
 constexpr std::size_t kMostComponents = 64;
 constexpr double kWeightTolerance = 1e-9;
 
-constexpr std::array<std::pair<ComponentKind, std::string_view>, 3> kComponentNames{{
+constexpr std::array<std::pair<ComponentKind, std::string_view>, 4> kComponentNames{{
     {ComponentKind::kUnchanged, "unchanged"},
     {ComponentKind::kConstant, "constant"},
     {ComponentKind::kTrained, "trained"},
+    {ComponentKind::kCodebook, "codebook"},
 }};
 [[noreturn]] void malformed(const std::string& what) {
   throw Error(ErrorCode::kBadInput, fmt::format("the model's description is malformed: {}", what));
@@ -119,6 +120,12 @@ void check_component(const TableComponent& component, const std::string& field, 
       }
       return;
     }
+    case ComponentKind::kCodebook:
+      list.require(component.codebook != nullptr, field, "has no codebook");
+      if (component.codebook) {
+        list.add(field + ".codebook", component.codebook->check(encoding, observed, columns_of(released)));
+      }
+      return;
     case ComponentKind::kTrained:
       break;
   }
@@ -235,6 +242,9 @@ ModelParts TableModel::to_parts() const {
       json["value"] = component.value;
       json["code"] = component.code;
     }
+    if (component.kind == ComponentKind::kCodebook) {
+      json["codebook"] = codebook_to_json(*component.codebook, fmt::format("component-{}", i), parts.tensors);
+    }
     if (component.kind == ComponentKind::kTrained) {
       const std::string name = fmt::format("component-{}", i);
       json["mechanism"] = mechanism_to_json(component.mechanism);
@@ -275,6 +285,10 @@ TableModel TableModel::from_parts(const ModelParts& parts) {
       component.value = get<std::vector<double>>(from, "value");
       component.code = get<Symbols>(from, "code");
     }
+    if (component.kind == ComponentKind::kCodebook) {
+      component.codebook =
+          std::make_shared<const Codebook>(codebook_from_json(at(from, "codebook"), parts.tensors, used));
+    }
     if (component.kind == ComponentKind::kTrained) {
       component.mechanism = mechanism_from_json(at(from, "mechanism"));
       if (from.contains("keep_within")) component.keep_within = get<double>(from, "keep_within");
@@ -296,6 +310,9 @@ TableModel TableModel::from_parts(const ModelParts& parts) {
 class TableReleaser::Part {
  public:
   Part(const TableModel& model, const TableComponent& component) : model_(&model), component_(&component) {
+    if (component.kind == ComponentKind::kCodebook) {
+      codebook_.emplace(*component.codebook, model.encoding(), model.observed_layout());
+    }
     if (component.kind != ComponentKind::kTrained) return;
     if (component.mechanism.kind != MechanismKind::kFinite && needs_double(model)) {
       in_double_.emplace(model, component);
@@ -318,6 +335,10 @@ class TableReleaser::Part {
         out.columns[c].value.assign(number ? rows : 0, component_->value[c]);
         out.columns[c].code.assign(rows, component_->code[c]);
       }
+      return;
+    }
+    if (codebook_) {
+      codebook_->release(in, random, out.columns);
       return;
     }
     if (component_->mechanism.kind == MechanismKind::kFinite) {
@@ -386,10 +407,12 @@ class TableReleaser::Part {
   const TableComponent* component_;
   std::optional<Network<float>> in_float_;
   std::optional<Network<double>> in_double_;
+  std::optional<CodebookReleaser> codebook_;
   EncodedRows split_;
 };
 
-TableReleaser::TableReleaser(const TableModel& model) : model_(&model) {
+TableReleaser::TableReleaser(const TableModel& model)
+    : model_(&model), rules_(model.schema(), model.encoding()) {
   for (const TableComponent& component : model.components()) {
     parts_.push_back(std::make_unique<Part>(model, component));
     weights_.push_back(component.weight);
@@ -404,8 +427,13 @@ void TableReleaser::release(const EncodedRows& in, RandomSource& random, Encoded
   start(in, model_->released(), out);
   if (parts_.size() == 1) {
     parts_.front()->release(in, random, out);
-    return;
+  } else {
+    release_mixed(in, random, out);
   }
+  if (!rules_.empty()) rules_.apply(out);
+}
+
+void TableReleaser::release_mixed(const EncodedRows& in, RandomSource& random, EncodedRows& out) {
   for (auto& rows : rows_of_) rows.clear();
   for (std::int64_t r = 0; r < in.rows; ++r) {
     rows_of_[static_cast<std::size_t>(draw_index(random, weights_))].push_back(static_cast<std::int32_t>(r));

@@ -5,6 +5,7 @@
 //
 //     unchanged   the useful columns as they are
 //     constant    the same row for everybody: the mean, the most frequent level
+//     codebook    a codeword, then a row drawn by a decoder that knows only the codeword (codebook.h)
 //     trained     a network of the game, with a head for each released column:
 //                   noisy-code   w -> encoder -> code + noise -> decoder -> heads
 //                   noise-input  (w, noise) -> network -> heads
@@ -26,10 +27,12 @@
 #include "ppan/encode/layout.h"
 #include "ppan/game/mechanism.h"
 #include "ppan/read/schema.h"
+#include "ppan/model/codebook.h"
+#include "ppan/model/row_rules.h"
 
 namespace ppan {
 
-enum class ComponentKind { kUnchanged, kConstant, kTrained };
+enum class ComponentKind { kUnchanged, kConstant, kTrained, kCodebook };
 std::string_view to_string(ComponentKind kind);
 
 struct TableComponent {
@@ -47,6 +50,8 @@ struct TableComponent {
   /// kNoiseInput: a number that would move by no more than this, in standard deviations of its column, is
   /// released as it is. 0 to 1.
   double keep_within = 0;
+
+  std::shared_ptr<const Codebook> codebook{};  ///< Codebook.
 };
 
 /// A model taken apart for storage (model_parts.h).
@@ -99,9 +104,11 @@ class TableReleaser {
 
  private:
   class Part;
+  void release_mixed(const EncodedRows& in, RandomSource& random, EncodedRows& out);
   const TableModel* model_;
   std::vector<std::unique_ptr<Part>> parts_;
   std::vector<double> weights_;
+  RowRules rules_;
   std::vector<std::vector<std::int32_t>> rows_of_;  // rows that go through each part
   EncodedRows gathered_;
   EncodedRows released_;

@@ -21,11 +21,13 @@
 
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
+#include "ppan/read/dependency.h"
 #include "ppan/read/settings.h"
 
 namespace ppan {
 namespace {
 
+constexpr std::int64_t kMostDependencyRows = 500'000;  // that are read whole to look for dependencies
 constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
 
 struct LineProblem {
@@ -237,14 +239,24 @@ void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, 
   take("observed", roles.observed, job.schema.observed);
   take("keep", roles.keep, job.schema.keep);
   take("side", roles.side, job.schema.side);
+  take("task", roles.task, job.schema.task);
   take("group", roles.group, group);
   problems.require(group.size() <= 1, "group", "only one column can group the rows");
   if (!group.empty()) job.schema.group = group.front();
   require_none(problems.take(), "these roles cannot be used");
 }
 
+// Behind each column that follows from another one: how a job says so.
+void note_dependencies(const Table& table, std::map<std::string, ColumnRemark>& remarks) {
+  for (const Dependency& dependency : find_dependencies(table)) {
+    remarks[dependency.column].text +=
+        fmt::format("; follows from {} in {:.4g} % of the rows: derived_from = {} keeps it so",
+                    dependency.source, 100 * dependency.share, toml_quoted(dependency.source));
+  }
+}
+
 // Keys and whole sections that say nothing about pictures.
-constexpr std::array<std::string_view, 12> kForTablesOnly{"data.source",
+constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
                                                           "read.",
                                                           "roles.",
                                                           "columns.",
@@ -252,6 +264,10 @@ constexpr std::array<std::string_view, 12> kForTablesOnly{"data.source",
                                                           "release.",
                                                           "split.validation",
                                                           "mechanism.noise_inputs",
+                                                          "mechanism.codewords",
+                                                          "privacy.leakages",
+                                                          "privacy.usefulness",
+                                                          "privacy.task_weight",
                                                           "train.restarts",
                                                           "privacy.surrogate_slack",
                                                           "privacy.budget_form",
@@ -278,7 +294,8 @@ std::string_view to_string(UnknownRow policy) {
   return name_at(std::array<std::string_view, 3>{"fail", "reject", "nearest"}, policy);
 }
 std::string_view to_string(MechanismFamily family) {
-  return name_at(std::array<std::string_view, 4>{"auto", "finite", "noise-input", "noisy-code"}, family);
+  return name_at(std::array<std::string_view, 5>{"auto", "finite", "noise-input", "noisy-code", "codebook"},
+                 family);
 }
 std::string_view to_string(BudgetChoice form) {
   return name_at(std::array<std::string_view, 3>{"dual", "expected", "record"}, form);
@@ -303,6 +320,13 @@ Problems JobFile::check() const {
       split.validation + split.test <= 0.95, "split.test",
       fmt::format("validation and test together take {} of the rows; leave at least 0.05 to train on",
                   split.validation + split.test));
+  const bool codebook = mechanism.family == MechanismFamily::kCodebook;
+  problems.require(!codebook || privacy.budgets.empty(), "privacy.budgets",
+                   "are for the other families; a codebook is steered by privacy.leakages");
+  problems.require(codebook || privacy.leakages.empty(), "privacy.leakages",
+                   "are for mechanism.family = \"codebook\"; other families take privacy.budgets");
+  problems.require(!schema.task.empty() || privacy.usefulness != Usefulness::kTask, "privacy.usefulness",
+                   "\"task\" needs roles.task");
   Problems all = problems.take();
   for (Problem& p : schema.check()) all.push_back(std::move(p));
   return all;
@@ -405,7 +429,8 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
     }
     const Schema& given = job.schema;
     const bool elsewhere = listed(given.sensitive, column.name) || listed(given.keep, column.name) ||
-                           listed(given.side, column.name) || given.group == column.name;
+                           listed(given.side, column.name) || listed(given.task, column.name) ||
+                           given.group == column.name;
     if (roles.useful.empty() && !type.constant && type.type != ColumnType::kIdentifier && !elsewhere)
       job.schema.useful.push_back(column.name);
     if (column.missing > 0 && !type.constant) text += fmt::format("; {} missing", column.missing);
@@ -416,6 +441,10 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
     job.schema.columns.push_back(std::move(spec));
   }
   if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be used");
+  if (table.rows <= kMostDependencyRows) {
+    CsvReader again(open_source(data), job.csv);
+    note_dependencies(read_table(again, job.schema.columns), remarks);
+  }
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());
   for (const std::string& note : guess.unsure) head += fmt::format("# UNSURE: {}.\n", note);

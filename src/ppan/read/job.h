@@ -25,7 +25,9 @@ enum class UnknownRow {
   kReject,   ///< Leave it out, and list it with the reason.
   kNearest,  ///< Take the grouped level (or the most frequent one), or the column's mean.
 };
-enum class MechanismFamily { kAuto, kFinite, kNoiseInput, kNoisyCode };
+enum class MechanismFamily { kAuto, kFinite, kNoiseInput, kNoisyCode, kCodebook };
+/// What the release should stay useful for.
+enum class Usefulness { kColumns, kTask, kBoth };
 enum class BudgetChoice { kDual, kExpected, kRecord };
 std::string_view to_string(UnknownRow policy);
 std::string_view to_string(MechanismFamily family);
@@ -43,10 +45,14 @@ struct MechanismSettings {
   std::optional<std::int64_t> code_size{};
   double code_radius = 12;
   std::int64_t noise_inputs = 8;
+  std::optional<std::int64_t> codewords{};
 };
 struct PrivacySettings {
   std::int64_t points = 12;
   std::vector<double> budgets{};
+  std::vector<double> leakages{};
+  Usefulness usefulness = Usefulness::kBoth;
+  double task_weight = 1;
   BudgetChoice budget_form = BudgetChoice::kDual;
   double surrogate_slack = 0;
   bool bits = false;
@@ -146,6 +152,7 @@ struct DraftRoles {
   std::vector<std::string> keep{};
   std::vector<std::string> side{};
   std::vector<std::string> group{};  ///< At most one.
+  std::vector<std::string> task{};
 };
 
 /// A first job file for a table: guesses how the file is written and what its columns are, and says in

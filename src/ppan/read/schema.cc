@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "ppan/core/suggest.h"
+#include "ppan/read/constraint.h"
 #include "ppan/read/profile.h"
 
 namespace ppan {
@@ -31,11 +32,12 @@ struct Role {
   bool modelled;  // needs a type, and cannot be an identifier
 };
 
-std::array<Role, 6> roles_of(const Schema& s) {
+std::array<Role, 7> roles_of(const Schema& s) {
   return {{{"sensitive", &s.sensitive, true},
            {"surrogate", &s.surrogate, true},
            {"useful", &s.useful, true},
            {"observed", &s.observed, true},
+           {"task", &s.task, true},
            {"side", &s.side, true},
            {"keep", &s.keep, false}}};
 }
@@ -45,7 +47,7 @@ struct Conflict {
   std::string_view second;
   std::string_view why;
 };
-constexpr std::array<Conflict, 8> kConflicts{{
+constexpr std::array<Conflict, 12> kConflicts{{
     {"sensitive", "useful",
      "a column cannot be hidden and released; to hide all that is released, write sensitive = \"everything "
      "observed\""},
@@ -56,6 +58,10 @@ constexpr std::array<Conflict, 8> kConflicts{{
     {"surrogate", "keep", "a kept column is copied into the release, which would give the attribute away"},
     {"surrogate", "side", "an attacker who knows the attribute has nothing left to learn"},
     {"useful", "keep", "a column is released either changed or untouched"},
+    {"sensitive", "task", "a column cannot be hidden and predicted"},
+    {"surrogate", "task", "a column cannot be hidden and predicted"},
+    {"useful", "task", "the mechanism would see the answer and could write it into other columns"},
+    {"observed", "task", "the mechanism would see the answer and could write it into other columns"},
 }};
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
@@ -70,6 +76,35 @@ bool names_records(const ColumnProfile& column) {
 
 std::string field_of(std::string_view role) {
   return fmt::format("roles.{}", role);
+}
+
+// Derived columns and constraints.
+void check_rules(const Schema& schema, ProblemList& problems) {
+  for (const ColumnSpec& column : schema.columns) {
+    if (column.derived_from.empty()) continue;
+    const std::string field = fmt::format("columns.{}.derived_from", column.name);
+    const ColumnSpec* source = schema.find(column.derived_from);
+    problems.require(source != nullptr && source->type == ColumnType::kCategory, field,
+                     fmt::format("'{}' is not a category of the table", column.derived_from));
+    problems.require(
+        source == nullptr || source->derived_from.empty(), field,
+        fmt::format("'{}' is derived itself; derive from what it is derived from", column.derived_from));
+    problems.require(contains(schema.useful, column.name) && contains(schema.useful, column.derived_from),
+                     field, "a derived column and its source must both be useful");
+  }
+  for (const std::string& text : schema.constraints) {
+    const auto rule = parse_constraint(text);
+    problems.require(rule.has_value(), "release.constraints",
+                     fmt::format("'{}' is not like \"age >= 17\" or \"end >= start\"", text));
+    if (!rule) continue;
+    for (const std::string& name : {rule->left, rule->right}) {
+      if (name.empty()) continue;
+      const ColumnSpec* column = schema.find(name);
+      problems.require(column != nullptr && is_numeric(column->type) && contains(schema.useful, name),
+                       "release.constraints",
+                       fmt::format("'{}' in '{}' is not a useful column of numbers", name, text));
+    }
+  }
 }
 
 }  // namespace
@@ -102,6 +137,14 @@ std::vector<std::string> Schema::hidden_columns() const {
     if (!contains(hidden, name)) hidden.push_back(name);
   }
   return hidden;
+}
+
+std::vector<std::string> Schema::kept_columns() const {
+  std::vector<std::string> kept = keep;
+  for (const std::string& name : task) {
+    if (task_kept && !contains(kept, name)) kept.push_back(name);
+  }
+  return kept;
 }
 
 std::vector<std::string> Schema::modelled_columns() const {
@@ -139,8 +182,8 @@ Schema Schema::in_order_of(std::span<const std::string> names) const {
   Schema sorted = *this;
   std::stable_sort(sorted.columns.begin(), sorted.columns.end(),
                    [&](const ColumnSpec& a, const ColumnSpec& b) { return at(a.name) < at(b.name); });
-  for (auto* list :
-       {&sorted.sensitive, &sorted.useful, &sorted.observed, &sorted.keep, &sorted.side, &sorted.surrogate})
+  for (auto* list : {&sorted.sensitive, &sorted.useful, &sorted.observed, &sorted.keep, &sorted.task,
+                     &sorted.side, &sorted.surrogate})
     std::stable_sort(list->begin(), list->end(), by_place);
   return sorted;
 }
@@ -201,6 +244,7 @@ Problems Schema::check() const {
                        fmt::format("'{}' is also {}: {}", name, conflict.first, conflict.why));
     }
   }
+  check_rules(*this, problems);
   return problems.take();
 }
 
@@ -237,6 +281,12 @@ Problems check_data(const Schema& schema, const TableProfile& table) {
                      fmt::format("'{}' has a different value in every row, so it names the record; choose an "
                                  "attribute that rows share",
                                  name));
+  }
+  for (const std::string& name : schema.task) {
+    const ColumnProfile* column = table.find(name);
+    if (column == nullptr) continue;
+    problems.require(column->distinct + (column->missing > 0 ? 1 : 0) > 1, field_of("task"),
+                     fmt::format("'{}' has one value in every row, so there is nothing to predict", name));
   }
   problems.require(table.rows > 0, "data.source", "the table has a header but no rows");
   return problems.take();

@@ -6,6 +6,8 @@
 //   useful     Y: released in changed form, staying close to the original
 //   observed   W: what the mechanism looks at; the useful columns unless given
 //   keep       copied into the release untouched
+//   task       T: what a recipient wants to predict from the release; never observed, and released as it is
+//              (task_kept) or not at all
 //   side       U: columns an attacker is assumed to know already; used by audits
 //   surrogate  S: stands for a sensitive attribute that no column holds (X - S - Z)
 //   group      rows with the same value here (one person, many rows) stay on one side of every split
@@ -53,6 +55,8 @@ struct ColumnSpec {
   std::optional<std::int64_t> max_levels{};  ///< Categories only; absent: encode.max_levels.
   std::optional<double> grid{};  ///< Numbers only: released values are its multiples; absent: found by the data.
   std::vector<double> range{};   ///< Numbers only: least and greatest released value; empty: from the data.
+  std::string
+      derived_from{};  ///< Category that this column follows from; it is looked up again in every release.
   friend bool operator==(const ColumnSpec&, const ColumnSpec&) = default;
 };
 
@@ -63,9 +67,12 @@ struct Schema {
   std::vector<std::string> useful{};
   std::vector<std::string> observed{};  ///< Empty: the useful columns.
   std::vector<std::string> keep{};
+  std::vector<std::string> task{};
+  bool task_kept = true;  ///< Task columns are copied into the release untouched; otherwise they are dropped.
   std::vector<std::string> side{};
   std::vector<std::string> surrogate{};
   std::optional<std::string> group{};
+  std::vector<std::string> constraints{};  ///< That every released row keeps, see constraint.h.
 
   /// Problems of the schema by itself: roles that contradict each other, columns without a type.
   [[nodiscard]] Problems check() const;
@@ -77,6 +84,8 @@ struct Schema {
   [[nodiscard]] const std::vector<std::string>& observed_columns() const;
   /// What the game hides: the sensitive and surrogate columns, or W when everything observed is sensitive.
   [[nodiscard]] std::vector<std::string> hidden_columns() const;
+  /// Columns copied into the release: `keep`, and the task columns if they are kept.
+  [[nodiscard]] std::vector<std::string> kept_columns() const;
   /// Every column that needs a type and an encoding, each once, in the order of `columns`.
   [[nodiscard]] std::vector<std::string> modelled_columns() const;
   /// Columns of `names` that have no role, in their order.

@@ -52,6 +52,7 @@ json to_json(const Schema& schema) {
     if (c.max_levels) column["max_levels"] = *c.max_levels;
     if (c.grid) column["grid"] = *c.grid;
     if (!c.range.empty()) column["range"] = c.range;
+    if (!c.derived_from.empty()) column["derived_from"] = c.derived_from;
     columns.push_back(std::move(column));
   }
   json out{{"columns", std::move(columns)},
@@ -63,6 +64,11 @@ json to_json(const Schema& schema) {
            {"side", schema.side},
            {"surrogate", schema.surrogate}};
   if (schema.group) out["group"] = *schema.group;
+  if (!schema.constraints.empty()) out["constraints"] = schema.constraints;
+  if (!schema.task.empty()) {
+    out["task"] = schema.task;
+    out["task_kept"] = schema.task_kept;
+  }
   return out;
 }
 
@@ -84,6 +90,7 @@ Schema schema_from_json(const json& in) {
       if (column.contains("max_levels")) c.max_levels = column.at("max_levels").get<std::int64_t>();
       if (column.contains("grid")) c.grid = column.at("grid").get<double>();
       if (column.contains("range")) c.range = column.at("range").get<std::vector<double>>();
+      if (column.contains("derived_from")) c.derived_from = column.at("derived_from").get<std::string>();
       s.columns.push_back(std::move(c));
     }
     const auto names = [&](const char* role) { return in.at(role).get<std::vector<std::string>>(); };
@@ -94,6 +101,11 @@ Schema schema_from_json(const json& in) {
     s.keep = names("keep");
     s.side = names("side");
     s.surrogate = names("surrogate");
+    if (in.contains("constraints")) s.constraints = names("constraints");
+    if (in.contains("task")) {
+      s.task = names("task");
+      s.task_kept = in.at("task_kept").get<bool>();
+    }
     if (in.contains("group")) s.group = in.at("group").get<std::string>();
     return s;
   });

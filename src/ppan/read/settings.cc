@@ -317,26 +317,28 @@ Setting hidden_setting() {
           [](const JobFile& job) { return fmt::format("[{}]", fmt::join(job.mechanism.hidden, ", ")); }};
 }
 
-Setting budgets_setting() {
-  return {"privacy.budgets",
+// Increasing numbers from 0 to `most`, one for each point.
+Setting point_numbers(std::string key, std::string help, double most, std::string word,
+                      At<JobFile, std::vector<double>> where) {
+  return {std::move(key),
           "list of numbers",
-          "0 to 1000 each, increasing",
-          "distortion budgets of the points, instead of privacy.points spread automatically",
-          [](JobFile& job, const SettingValue& value) -> std::string {
+          fmt::format("0 to {} each, increasing", most),
+          std::move(help),
+          [=](JobFile& job, const SettingValue& value) -> std::string {
             const auto* list = std::get_if<std::vector<double>>(&value);
             if (list == nullptr && !is_empty_list(value)) return not_a(value, "list of numbers");
-            const std::vector<double> budgets = list != nullptr ? *list : std::vector<double>{};
-            for (std::size_t i = 0; i < budgets.size(); ++i) {
-              if (!(budgets[i] >= 0 && budgets[i] <= 1000))
-                return fmt::format("{} is not allowed; budgets are 0 to 1000", budgets[i]);
-              if (i > 0 && budgets[i] <= budgets[i - 1]) return "budgets must increase";
+            const std::vector<double> numbers = list != nullptr ? *list : std::vector<double>{};
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+              if (!(numbers[i] >= 0 && numbers[i] <= most))
+                return fmt::format("{} is not allowed; {} are 0 to {}", numbers[i], word, most);
+              if (i > 0 && numbers[i] <= numbers[i - 1]) return fmt::format("{} must increase", word);
             }
-            if (budgets.size() > 200)
-              return fmt::format("{} points are not allowed; at most 200 are", budgets.size());
-            job.privacy.budgets = budgets;
+            if (numbers.size() > 200)
+              return fmt::format("{} points are not allowed; at most 200 are", numbers.size());
+            where(job) = numbers;
             return {};
           },
-          [](const JobFile& job) { return fmt::format("[{}]", fmt::join(job.privacy.budgets, ", ")); }};
+          [where](JobFile job) { return fmt::format("[{}]", fmt::join(where(job), ", ")); }};
 }
 
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
@@ -374,6 +376,8 @@ std::vector<Setting> make_settings() {
       role("useful", &Schema::useful, "columns to release, changed as little as possible"),
       role("observed", &Schema::observed, "columns the mechanism looks at; empty: the useful ones"),
       role("keep", &Schema::keep, "columns copied into the release untouched"),
+      role("task", &Schema::task,
+           "columns that a recipient wants to predict from the release; the mechanism never looks at them"),
       role("side", &Schema::side, "columns an attacker is assumed to know; used by audits"),
       role("surrogate", &Schema::surrogate,
            "columns that stand for a sensitive attribute the table does not hold"),
@@ -394,12 +398,15 @@ std::vector<Setting> make_settings() {
       choice<J, MechanismFamily>(
           "mechanism.family",
           "finite: exact, for few category cells; noise-input: a network fed with noise; "
-          "noisy-code: a short code plus noise, then a decoder; auto: chosen by the table",
+          "noisy-code: a short code plus noise, then a decoder; codebook: one of finitely many codewords, "
+          "then "
+          "a row drawn for it, with an upper bound for every attacker; auto: chosen by the table",
           at(&J::mechanism, &MechanismSettings::family),
           {{"auto", MechanismFamily::kAuto},
            {"finite", MechanismFamily::kFinite},
            {"noise-input", MechanismFamily::kNoiseInput},
-           {"noisy-code", MechanismFamily::kNoisyCode}}),
+           {"noisy-code", MechanismFamily::kNoisyCode},
+           {"codebook", MechanismFamily::kCodebook}}),
       hidden_setting(),
       whole_or<J>("mechanism.code_size", "numbers in the code of a noisy-code mechanism",
                   at(&J::mechanism, &MechanismSettings::code_size), 1, 512, "auto"),
@@ -408,10 +415,28 @@ std::vector<Setting> make_settings() {
               at(&J::mechanism, &MechanismSettings::code_radius), 0.1, 100),
       whole<J>("mechanism.noise_inputs", "noise inputs of a noise-input mechanism",
                at(&J::mechanism, &MechanismSettings::noise_inputs), 1, 512),
+      whole_or<J>("mechanism.codewords", "codewords of a codebook; auto: one for 64 training rows, 8 to 512",
+                  at(&J::mechanism, &MechanismSettings::codewords), 2, 4096, "auto"),
 
       whole<J>("privacy.points", "points of the trade-off curve", at(&J::privacy, &PrivacySettings::points),
                1, 200),
-      budgets_setting(),
+      point_numbers("privacy.budgets",
+                    "distortion budgets of the points, instead of privacy.points spread automatically", 1000,
+                    "budgets", at(&J::privacy, &PrivacySettings::budgets)),
+      point_numbers(
+          "privacy.leakages",
+          "leakages that the points of a codebook aim at, in nats, instead of privacy.points spread "
+          "automatically",
+          100, "leakages", at(&J::privacy, &PrivacySettings::leakages)),
+      choice<J, Usefulness>(
+          "privacy.usefulness",
+          "what the release stays useful for: columns: each stays close to the original; task: what predicts "
+          "the task columns is kept; both: weighted, if there are task columns",
+          at(&J::privacy, &PrivacySettings::usefulness),
+          {{"columns", Usefulness::kColumns}, {"task", Usefulness::kTask}, {"both", Usefulness::kBoth}}),
+      real<J>("privacy.task_weight",
+              "what a nat of lost information about a task weighs against a distortion of 1",
+              at(&J::privacy, &PrivacySettings::task_weight), 0, 1000),
       choice<J, BudgetChoice>(
           "privacy.budget_form",
           "dual: a multiplier is moved until the budget is met; expected: penalty on the mean "
@@ -451,6 +476,11 @@ std::vector<Setting> make_settings() {
           "nearest: take the grouped level or the mean",
           at(&J::release, &ReleaseSettings::unknown),
           {{"fail", UnknownRow::kFail}, {"reject", UnknownRow::kReject}, {"nearest", UnknownRow::kNearest}}),
+      choice<J, bool>("release.task", "task columns: keep: released as they are; drop: not released",
+                      at(&J::schema, &Schema::task_kept), {{"keep", true}, {"drop", false}}),
+      names<J>("release.constraints", "list of texts",
+               "what holds in every released row: \"age >= 17\", \"end >= start\"",
+               at(&J::schema, &Schema::constraints)),
 
       flag<J>("audit.quick", "smaller attackers: faster, and less able to find a leak",
               at(&J::audit, &AuditSettings::quick)),
@@ -517,6 +547,11 @@ std::vector<ColumnSetting> make_column_settings() {
                  "encode.grid_cost",
                  at(&C::grid), 1e-12, 1e15, "auto"),
       range_setting(),
+      text<C>(
+          "derived_from",
+          "category that this column follows from; in every release it is looked up again from the released "
+          "level",
+          at(&C::derived_from)),
   };
 }
 

@@ -30,7 +30,7 @@ struct Binding {
 
 Binding bind(const ReleaseModel& model, const CsvReader& in) {
   const Encoding& encoding = model.table.encoding();
-  const std::vector<std::string>& keep = model.table.schema().keep;
+  const std::vector<std::string> keep = model.table.schema().kept_columns();
   std::vector<std::string> observed;
   for (const std::int32_t column : model.table.observed())
     observed.push_back(encoding.columns[static_cast<std::size_t>(column)].name);

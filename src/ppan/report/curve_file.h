@@ -47,6 +47,16 @@ inline constexpr std::string_view kTrainingBelief = "training_belief";
 inline constexpr std::string_view kStop = "stop";  ///< Why training ended.
 inline constexpr std::string_view kSeed = "seed";
 inline constexpr std::string_view kSeconds = "seconds";
+// What a recipient loses, of the first task column.
+inline constexpr std::string_view kTaskMetric = "task_metric";  ///< "income: AUC".
+inline constexpr std::string_view kTaskScore =
+    "task_score";                                         ///< Learned from released rows, on original ones.
+inline constexpr std::string_view kTaskLow = "task_low";  ///< 95 % interval.
+inline constexpr std::string_view kTaskHigh = "task_high";
+inline constexpr std::string_view kTaskReleased = "task_released";  ///< The same on released rows.
+/// The greatest loss of all tasks on original rows, against the unchanged table.
+inline constexpr std::string_view kTaskLoss = "task_loss";
+inline constexpr std::string_view kTasks = "tasks";  ///< Every task in words.
 }  // namespace curve_column
 
 struct CurveRow {

@@ -243,6 +243,40 @@ void add_trade_off(Page& page, const RunFiles& run, std::size_t start) {
   page.raw("</section>");
 }
 
+// What a recipient of the release loses, where a task was measured.
+void add_recipient(Page& page, const RunFiles& run) {
+  const auto measured = [](const CurveRow& row) {
+    return row.number(curve_column::kTaskScore) && row.series != "ppan/hull";
+  };
+  if (std::none_of(run.curve.rows.begin(), run.curve.rows.end(), measured)) return;
+  page.raw(
+      "<section aria-labelledby=\"recipient\"><h2 id=\"recipient\">What a recipient loses</h2><p "
+      "class=\"note\">Boosted "
+      "trees learn the task from released rows. Tested on original rows: does what was learned hold in the "
+      "world? "
+      "Tested on released rows: what would a recipient report? Of several tasks the first; the loss is the "
+      "greatest "
+      "of all.</p><div class=\"scroll\"><table "
+      "id=\"recipient-table\"><thead><tr><th>release</th><th>task</th><th "
+      "class=\"r\">on original rows</th><th class=\"r\">95&nbsp;% interval</th><th class=\"r\">on released "
+      "rows</th><th "
+      "class=\"r\">loss</th><th class=\"r\">leakage</th></tr></thead><tbody>");
+  const auto cell = [](const std::optional<double>& value) {
+    return value ? html::number(*value, 3) : std::string();
+  };
+  for (const CurveRow& row : run.curve.rows) {
+    if (!measured(row)) continue;
+    page.add(
+        "<tr><td>{}: {}</td><td>{}</td><td class=\"r\">{}</td><td class=\"r\">{} to {}</td><td "
+        "class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}</td></tr>",
+        escape(row.series), escape(row.text("label")), escape(row.text(curve_column::kTaskMetric)),
+        cell(row.number(curve_column::kTaskScore)), cell(row.number(curve_column::kTaskLow)),
+        cell(row.number(curve_column::kTaskHigh)), cell(row.number(curve_column::kTaskReleased)),
+        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage));
+  }
+  page.raw("</tbody></table></div></section>");
+}
+
 void add_points(Page& page, const RunFiles& run) {
   if (run.curve.rows.empty()) return;
   page.raw("<section aria-labelledby=\"chosen\"><h2 id=\"chosen\">The chosen point</h2>");
@@ -417,6 +451,7 @@ std::string to_html(const RunFiles& run) {
   add_header(page, run);
   page.raw("<main>");
   add_summary(page, run, picks);
+  add_recipient(page, run);
   add_trade_off(page, run, start);
   add_points(page, run);
   add_pictures(page, run);

@@ -5,9 +5,57 @@
 
 #include "ppan/audit/attack_numbers.h"
 #include "ppan/audit/attack_target.h"
+#include "ppan/audit/code_certificate.h"
 
 namespace ppan {
 namespace {
+
+constexpr std::int32_t kMostKeptLevels = 4096;
+
+std::vector<std::int32_t> kept_tasks(const TableModel& model) {
+  return model.schema().task_kept ? model.encoding().indices_of(model.schema().task)
+                                  : std::vector<std::int32_t>{};
+}
+
+// Whether every column that is released as it is is a task with a code.
+bool kept_is_coded(const TableModel& model, const EncodedRows& rows) {
+  const std::vector<std::int32_t> tasks = kept_tasks(model);
+  if (tasks.size() != model.schema().kept_columns().size()) return false;
+  const auto levels = joint_levels(model.encoding(), tasks);
+  return tasks.empty() ||
+         (levels && *levels <= kMostKeptLevels &&
+          std::all_of(tasks.begin(), tasks.end(), [&](std::int32_t column) {
+            return std::find(rows.which.begin(), rows.which.end(), column) != rows.which.end();
+          }));
+}
+
+Symbols kept_code(const TableModel& model, const EncodedRows& rows, std::int32_t& levels) {
+  const std::vector<std::int32_t> tasks = kept_tasks(model);
+  if (tasks.empty()) return {};
+  levels = joint_levels(model.encoding(), tasks).value();
+  return join_codes(rows, model.encoding(), tasks);
+}
+
+// All that is told is what is released as it is.
+std::vector<Estimate> constant_bounds(const TableModel& model, const EncodedRows& rows, const HiddenCode& x) {
+  if (!x.whole) return {};
+  CodeLaw law;
+  law.probability = Matrix<float>::Ones(rows.rows, 1);
+  law.kept = kept_code(model, rows, law.kept_levels);
+  return {asymptotic_code_certificate(law, x.code, x.levels)};
+}
+
+// With the code of what is released as it is, if that is given.
+std::vector<Estimate> codebook_bounds(const TableModel& model, const TableComponent& component,
+                                      const EncodedRows& rows, const HiddenCode& x) {
+  if (!x.whole) return {};
+  CodebookReleaser releaser(*component.codebook, model.encoding(), model.observed_layout());
+  CodeLaw law;
+  law.probability = releaser.probabilities(rows);
+  law.kept = kept_code(model, rows, law.kept_levels);
+  return {asymptotic_code_certificate(law, x.code, x.levels),
+          distribution_free_code_certificate(law, x.code, x.levels)};
+}
 
 std::vector<Estimate> component_bounds(const TableModel& model, const TableComponent& component,
                                        const EncodedRows& rows, const HiddenCode& x,
@@ -16,11 +64,14 @@ std::vector<Estimate> component_bounds(const TableModel& model, const TableCompo
     case ComponentKind::kUnchanged:
       return {};
     case ComponentKind::kConstant:
+      if (!kept_tasks(model).empty()) return constant_bounds(model, rows, x);
       return {{.nats = 0,
                .interval95 = std::nullopt,
                .bound = Bound::kUpper,
                .method = "every row is released alike",
                .samples = 0}};
+    case ComponentKind::kCodebook:
+      return codebook_bounds(model, component, rows, x);
     case ComponentKind::kTrained:
       break;
   }
@@ -48,7 +99,11 @@ Estimate entropy_bound(const HiddenCode& x) {
 
 std::vector<Estimate> table_upper_bounds(const TableModel& model, const EncodedRows& rows,
                                          const HiddenCode& x, const DensityBoundOptions& options) {
-  if (!model.schema().keep.empty() || rows.rows != static_cast<std::int64_t>(x.code.size())) return {};
+  const bool codebook =
+      std::any_of(model.components().begin(), model.components().end(),
+                  [](const TableComponent& component) { return component.kind == ComponentKind::kCodebook; });
+  if (codebook ? !kept_is_coded(model, rows) : !model.schema().kept_columns().empty()) return {};
+  if (rows.rows != static_cast<std::int64_t>(x.code.size())) return {};
   const std::vector<TableComponent>& components = model.components();
   if (components.size() == 1) return component_bounds(model, components.front(), rows, x, options);
   Estimate sum{.nats = 0,

@@ -12,6 +12,7 @@
 
 #include "ppan/core/parallel.h"
 #include "ppan/nn/blas.h"
+#include "ppan/model/row_rules.h"
 #include "ppan/table/table_bound.h"
 #include "ppan/table/table_references.h"
 
@@ -33,6 +34,7 @@ constexpr double kMissedMargin = 0.005;
 constexpr std::size_t kMostDropped = 6;
 constexpr std::int64_t kCalibrationRows = 5000;
 constexpr std::int64_t kTrainedDraws = 1'000'000;  // numbers of releases of training rows begin here
+constexpr double kLeakageSpread = 2;  // exponent of the spacing of a codebook's leakages: denser near 0
 
 std::uint64_t seed_of(std::uint64_t seed, std::string_view what, std::uint64_t number = 0) {
   return SeededRandom(seed).fork(what, number).next();
@@ -70,6 +72,30 @@ std::vector<ColumnSpec> modelled_specs(const Schema& schema) {
     if (const ColumnSpec* spec = schema.find(name)) specs.push_back(*spec);
   }
   return specs;
+}
+
+// Rows of a column of numbers as an attacker reads them.
+AuditColumn number_column(const TableColumn& column, const std::vector<std::int32_t>& which) {
+  Vector<double> number(static_cast<Index>(which.size()));
+  for (std::size_t i = 0; i < which.size(); ++i)
+    number[static_cast<Index>(i)] = column.number[static_cast<std::size_t>(which[i])];
+  return column_of_numbers(column.name, number);
+}
+
+void check_constraints(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
+                       std::vector<std::string>& notices) {
+  const ConstraintCount count = count_constraints(rows, schema, encoding);
+  ProblemList problems;
+  for (std::size_t i = 0; i < count.each.size(); ++i) {
+    problems.require(count.each[i] > 0, "release.constraints",
+                     fmt::format("no row meets '{}'", schema.constraints[i]));
+    if (count.each[i] < count.rows && count.each[i] > 0) {
+      notices.push_back(fmt::format("{} of {} rows break '{}'; released rows will not",
+                                    count.rows - count.each[i], count.rows, schema.constraints[i]));
+    }
+  }
+  problems.require(count.all > 0, "release.constraints", "no row meets all of them");
+  require_none(problems.take(), "these constraints cannot be kept:", ErrorCode::kBadInput);
 }
 
 bool observes_useful(const Schema& schema) {
@@ -111,6 +137,16 @@ double found_without_training_rows(const AuditReport& audit) {
   return any ? most : audit.leakage().interval95->low;
 }
 
+// Leakages between `least` and `most`, falling; half a step inside both ends.
+std::vector<double> spread_leakages(int points, double least, double most) {
+  std::vector<double> leakages;
+  for (int i = 0; i < points; ++i) {
+    const double share = std::pow((points - i - 0.5) / points, kLeakageSpread);
+    leakages.push_back(least + share * std::max(0.0, most - least));
+  }
+  return leakages;
+}
+
 class Run {
  public:
   Run(const Table& table, const Schema& schema, const EncodingOptions& encoding,
@@ -129,10 +165,12 @@ class Run {
     std::iota(every.begin(), every.end(), 0);
     EncodedRows all;
     Encoder(result_.encoding).encode(table, every, UnknownRow::kNearest, all);
+    check_constraints(all, result_.schema, result_.encoding, result_.notices);
     train_ = take_rows(all, result_.split.train);
     // Rows that no choice was made on are as good as test rows.
     std::vector<std::int32_t> held_out = result_.split.test;
-    if (options.training.restarts == 1) {
+    // A codebook is steered by the validation rows.
+    if (options.training.restarts == 1 && options.training.family != MechanismFamily::kCodebook) {
       held_out.insert(held_out.end(), result_.split.validation.begin(), result_.split.validation.end());
       std::sort(held_out.begin(), held_out.end());
     }
@@ -157,29 +195,49 @@ class Run {
     SeededRandom random(1);
     result_.most_distortion =
         measure_change(train_, release_all(constant, train_, random), result_.encoding).distortion;
-    const bool spread = options_.budgets.empty();
     result_.planned = planned_points(options_);
-    const TableGame game = make_game(train_, result_.schema, result_.encoding, options_.training);
-    result_.mechanism = game.kind;
+    constant_model_ = constant;
     measure_power();
+    if (options_.training.family == MechanismFamily::kCodebook) {
+      codebook_points(constant);
+    } else {
+      game_points(constant);
+    }
+    if (!stopped() && options_.references) references();
+    time_sharing();
+    complete();
+    result_.interrupted = stopped();
+    return std::move(result_);
+  }
+
+ private:
+  // What needs no training.
+  void measure_ends(const TableModel& constant, std::int64_t which) {
+    if (which == 0) {
+      result_.constant = measure_model("reference/constant", "the same row for everybody", constant);
+    } else if (observes_useful(result_.schema)) {
+      result_.unchanged =
+          measure_model("reference/unchanged", "as it is", unchanged_model(result_.schema, result_.encoding));
+    }
+  }
+
+  void game_points(const TableModel& constant) {
+    const bool spread = options_.budgets.empty();
+    const TableGame game = make_game(train_, result_.schema, result_.encoding, options_.training);
+    result_.mechanism = to_string(game.kind);
     phase("learning the table");
     const TableStart start =
         train_start(game, options_.training, seed_of(options_.seed, "start"), {observer(0)});
 
-    // What needs no training, and the last point: it may spend almost everything and stops where nothing is
+    // The ends, and the last point: it may spend almost everything and stops where nothing is
     // left to hide. The budgets of the others are spread up to there.
     std::optional<TablePoint> end;
-    std::optional<MeasuredRelease> unchanged;
-    std::optional<MeasuredRelease> without;
     parallel_for(3, thread_count(options_.threads), [&](std::int64_t i) {
       if (stopped()) return;
       if (i == 0 && spread) {
         end = point(game, start, result_.planned, kMostShare * result_.most_distortion);
-      } else if (i == 1) {
-        without = measure_model("reference/constant", "the same row for everybody", constant);
-      } else if (i == 2 && observes_useful(result_.schema)) {
-        unchanged = measure_model("reference/unchanged", "as it is",
-                                  unchanged_model(result_.schema, result_.encoding));
+      } else if (i > 0) {
+        measure_ends(constant, i - 1);
       }
     });
     std::vector<double> budgets = options_.budgets;
@@ -200,17 +258,60 @@ class Run {
     for (auto& finished : points) {
       if (finished) result_.points.push_back(std::move(*finished));
     }
-    result_.unchanged = std::move(unchanged);
-    result_.constant = std::move(without);
-    constant_model_ = constant;
-    if (!stopped() && options_.references) references();
-    time_sharing();
-    complete();
-    result_.interrupted = stopped();
-    return std::move(result_);
   }
 
- private:
+  // Points of falling leakage, each from the codebook that hides nothing.
+  void codebook_points(const TableModel& constant) {
+    result_.mechanism = to_string(MechanismFamily::kCodebook);
+    phase("learning the table");
+    codebook_shape_ = codebook_shape(train_, result_.schema, result_.encoding, options_.codebook);
+    codebook_train_ = codebook_rows(train_, result_.schema, result_.encoding, codebook_shape_);
+    codebook_held_out_ = codebook_rows(validation_.rows, result_.schema, result_.encoding, codebook_shape_);
+    const CodebookStart start =
+        train_codebook_start(codebook_train_, codebook_held_out_, codebook_shape_, options_.codebook,
+                             seed_of(options_.seed, "start"), {observer(0)});
+    std::vector<double> leakages = options_.leakages;
+    if (leakages.empty()) leakages = spread_leakages(result_.planned, start.kept_leakage, start.leakage);
+    std::sort(leakages.rbegin(), leakages.rend());
+    std::vector<std::optional<TablePoint>> points(leakages.size());
+    const auto jobs = static_cast<std::int64_t>(leakages.size()) + 2;
+    parallel_for(jobs, thread_count(options_.threads), [&](std::int64_t i) {
+      if (stopped()) return;
+      if (i < 2) {
+        measure_ends(constant, i);
+        return;
+      }
+      const auto index = static_cast<std::size_t>(i - 2);
+      points[index] = codebook_point(start, static_cast<int>(index) + 1, leakages[index]);
+    });
+    for (auto& finished : points) {
+      if (finished) result_.points.push_back(std::move(*finished));
+    }
+  }
+
+  std::optional<TablePoint> codebook_point(const CodebookStart& start, int number, double leakage) {
+    phase(fmt::format("point {}", number));
+    const auto begin = std::chrono::steady_clock::now();
+    TablePoint out{.number = number};
+    TrainedCodebook trained = train_codebook(
+        codebook_train_, codebook_held_out_, start, leakage, options_.codebook,
+        seed_of(options_.seed, "point", static_cast<std::uint64_t>(number) * 1000), {observer(number)});
+    if (stopped()) return std::nullopt;
+    TableComponent component;
+    component.kind = ComponentKind::kCodebook;
+    component.label = fmt::format("point {}", number);
+    component.codebook = std::make_shared<const Codebook>(finish_codebook(
+        trained, train_, codebook_train_, codebook_shape_, result_.encoding, options_.codebook));
+    out.model = TableModel(result_.schema, result_.encoding, {std::move(component)});
+    out.training = std::move(trained.summary);
+    out.training_belief = trained.belief;
+    // It was steered by leakage; what it may change is what it changes.
+    out.budget =
+        measure_change(train_sample_.rows, releases(*out.model)(train_sample_.rows, 0), result_.encoding).distortion;
+    finish_point(out, begin);
+    return out;
+  }
+
   void phase(const std::string& what) const {
     if (hooks_.phase) hooks_.phase(what);
   }
@@ -237,8 +338,11 @@ class Run {
     if (!unit.empty()) {
       for (const std::int32_t row : which) out.unit.push_back(unit[static_cast<std::size_t>(row)]);
     }
-    for (const std::string& name : result_.schema.keep) {
-      if (const TableColumn* column = table.find(name)) out.kept.push_back(audit_column(*column, which));
+    for (const std::string& name : result_.schema.kept_columns()) {
+      const TableColumn* column = table.find(name);
+      if (column == nullptr) continue;
+      out.kept.push_back(is_numeric(column->type) ? number_column(*column, which)
+                                                  : audit_column(*column, which));
     }
     return out;
   }
@@ -302,12 +406,19 @@ class Run {
     return measure_leakage(input, options, detail);
   }
 
-  Releases releases(const TableModel& model) {
+  Releases releases(const TableModel& model) const {
     return [this, &model](const EncodedRows& rows, std::int64_t number) {
       SeededRandom random =
           SeededRandom(options_.seed).fork("measured-release", static_cast<std::uint64_t>(number));
       return release_all(model, rows, random);
     };
+  }
+
+  // `release` releases any rows once.
+  std::vector<TaskScore> tasks(const std::function<EncodedRows(const EncodedRows&)>& release) const {
+    if (result_.schema.task.empty()) return {};
+    return measure_tasks({train_, release(train_), held_out_.rows, release(held_out_.rows)}, result_.schema,
+                         result_.encoding, {.seed = seed_of(options_.seed, "task")});
   }
 
   MeasuredRelease measure(std::string series, std::string label, const Releases& release) {
@@ -323,6 +434,7 @@ class Run {
     out.change = measure_change(held_out_.rows, release(held_out_.rows, 0), result_.encoding);
     out.audit = leakage(held_out_, release, LeakageDetail::kWhole, &model);
     out.upper = out.audit.upper_bound();
+    out.task = tasks([&](const EncodedRows& rows) { return release(rows, 0); });
     return out;
   }
 
@@ -376,9 +488,15 @@ class Run {
       out.training_belief = trained.belief;
     }
     hold_to_budget(out);
+    finish_point(out, begin);
+    return out;
+  }
+
+  // Measures a trained point and hands it on.
+  void finish_point(TablePoint& out, std::chrono::steady_clock::time_point begin) {
     if (!out.training.epochs.empty()) out.training_distortion = out.training.epochs.back().mean.distortion;
-    out.measured = measure_model("ppan/table", fmt::format("point {}", number), *out.model);
-    out.measured.budget = budget;
+    out.measured = measure_model("ppan/table", fmt::format("point {}", out.number), *out.model);
+    out.measured.budget = out.budget;
     out.training_leakage = leakage(train_sample_, releases(*out.model)).leakage();
     out.warnings = point_warnings(out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -386,7 +504,6 @@ class Run {
       const std::scoped_lock lock(finished_);
       hooks_.finished(out);
     }
-    return out;
   }
 
   struct NoiseReference {
@@ -422,6 +539,10 @@ class Run {
     MeasuredRelease out =
         measure(reference.series, fmt::format("noise of strength {:.3g}", strength), release);
     out.budget = distortion;
+    out.task = tasks([&](const EncodedRows& rows) {
+      SeededRandom random = SeededRandom(options_.seed).fork("noise", 0);
+      return add_noise(rows, columns, result_.encoding, strength, random, reference.noisy);
+    });
     return out;
   }
 
@@ -451,11 +572,14 @@ class Run {
       std::vector<std::string> names;
       for (const std::int32_t column : gone)
         names.push_back(result_.encoding.columns[static_cast<std::size_t>(column)].name);
-      out[index] = measure(
+      MeasuredRelease dropped_release = measure(
           "reference/dropped", fmt::format("without {}", fmt::join(names, ", ")),
           [&](const EncodedRows& rows, std::int64_t) {
             return drop_columns(rows, columns, gone, result_.encoding);
           });
+      dropped_release.task =
+          tasks([&](const EncodedRows& rows) { return drop_columns(rows, columns, gone, result_.encoding); });
+      out[index] = std::move(dropped_release);
     });
     for (auto& measured : out) {
       if (measured) result_.references.push_back(std::move(*measured));
@@ -513,6 +637,14 @@ class Run {
       const Estimate& found = point.measured.audit.leakage();
       point.dominated = is_dominated(
           {point.measured.change.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
+      if (result_.unchanged) {
+        for (const std::string& task : inflated_tasks(result_.unchanged->task, point.measured.task)) {
+          point.warnings.push_back(fmt::format(
+              "point {}: the release predicts '{}' better than the original does; a finding on released rows "
+              "would be inflated",
+              point.number, task));
+        }
+      }
       result_.warnings.insert(result_.warnings.end(), point.warnings.begin(), point.warnings.end());
     }
     for (const std::size_t index : lower_hull(points)) {
@@ -531,6 +663,9 @@ class Run {
   const TableCurveHooks& hooks_;
   TableCurveResult result_;
   EncodedRows train_;
+  CodebookShape codebook_shape_;
+  CodebookRows codebook_train_;
+  CodebookRows codebook_held_out_;
   Part validation_;
   Part held_out_;
   Part train_sample_;
@@ -550,6 +685,12 @@ Problems TableCurveOptions::check() const {
   list.require(budgets.size() <= 200, "budgets", "must be at most 200");
   for (const double budget : budgets) list.require_at_least("budgets", budget, 0);
   list.add("training", training.check());
+  list.add("codebook", codebook.check());
+  const bool by_leakage = training.family == MechanismFamily::kCodebook;
+  list.require(by_leakage ? budgets.empty() : leakages.empty(), by_leakage ? "budgets" : "leakages",
+               "belong to another family of mechanisms");
+  list.require(leakages.size() <= 200, "leakages", "must be at most 200");
+  for (const double each : leakages) list.require_at_least("leakages", each, 0);
   list.require_between("validation", validation, 0, 0.5);
   list.require_between("test", test, 0.01, 0.8);
   list.require(validation + test < 1, "test", "leaves no rows to train on");
@@ -569,6 +710,13 @@ TableCurveOptions table_curve_options(const JobFile& job) {
   if (job.mechanism.code_size) out.training.code_size = *job.mechanism.code_size;
   out.training.code_radius = job.mechanism.code_radius;
   out.training.noise_inputs = job.mechanism.noise_inputs;
+  out.leakages = job.privacy.leakages;
+  if (job.mechanism.codewords) out.codebook.codewords = *job.mechanism.codewords;
+  out.codebook.hidden = out.training.hidden;
+  if (job.train.epochs) out.codebook.epochs = static_cast<int>(*job.train.epochs);
+  out.codebook.least_rows = job.encode.min_rows;
+  out.codebook.column_weight = job.privacy.usefulness == Usefulness::kTask ? 0 : 1;
+  out.codebook.task_weight = job.privacy.usefulness == Usefulness::kColumns ? 0 : job.privacy.task_weight;
   switch (job.privacy.budget_form) {
     case BudgetChoice::kDual:
       out.training.budget_form = BudgetForm::kDual;
@@ -706,7 +854,9 @@ std::vector<std::string> point_warnings(const TablePoint& point) {
 }
 
 int planned_points(const TableCurveOptions& options) {
-  return options.budgets.empty() ? options.points : static_cast<int>(options.budgets.size());
+  const std::vector<double>& given =
+      options.training.family == MechanismFamily::kCodebook ? options.leakages : options.budgets;
+  return given.empty() ? options.points : static_cast<int>(given.size());
 }
 
 TableCurveResult table_curve(const Table& table, const Schema& schema, const EncodingOptions& encoding,

@@ -18,8 +18,10 @@
 #include "ppan/model/table_model.h"
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
+#include "ppan/table/codebook_training.h"
 #include "ppan/table/table_measure.h"
 #include "ppan/table/table_training.h"
+#include "ppan/table/task_measure.h"
 
 namespace ppan {
 
@@ -29,8 +31,10 @@ struct TableCurveOptions {
   int points = 12;
   std::vector<double> budgets{};  ///< Instead of `points`; each at least 0.
   TableTrainingOptions training{};
-  double validation = 0.15;  ///< Share of the rows used to choose between trainings. 0 to 0.5.
-  double test = 0.25;        ///< Share of the rows the mechanism never sees. Above 0, at most 0.8.
+  CodebookOptions codebook{};      ///< Used when training.family is kCodebook.
+  std::vector<double> leakages{};  ///< Codebook only, instead of `points`: nats that the points aim at.
+  double validation = 0.15;        ///< Share of the rows used to choose between trainings. 0 to 0.5.
+  double test = 0.25;              ///< Share of the rows the mechanism never sees. Above 0, at most 0.8.
   LeakageOptions leakage{};
   bool references = true;  ///< Measure reference/noise and reference/dropped as well.
   int threads = 0;         ///< 0: one per core. Does not change any number.
@@ -67,6 +71,9 @@ struct MeasuredRelease {
   /// I(X;Z) of all hidden columns together, on the same rows: the tightest bound from above that the law of
   /// the mechanism allows, see table_bound.h, or H(X). Absent for references that are no model.
   std::optional<Estimate> upper{};
+  /// What a recipient loses, for each task column: learned from released training rows, tested on the same
+  /// rows that are attacked.
+  std::vector<TaskScore> task{};
 };
 
 /// One trained point.
@@ -90,9 +97,9 @@ struct TableCurveResult {
   Encoding encoding{};
   TableSplit split{};
   std::int64_t rows = 0;
-  MechanismKind mechanism = MechanismKind::kNoiseInput;  ///< The family that was used.
-  double most_distortion = 0;                            ///< Of the constant release, on the training rows.
-  std::vector<TablePoint> points{};                      ///< Finished ones, by number.
+  std::string mechanism{};           ///< The family that was used.
+  double most_distortion = 0;        ///< Of the constant release, on the training rows.
+  std::vector<TablePoint> points{};  ///< Finished ones, by number.
   int planned = 0;
   bool interrupted = false;
   std::optional<MeasuredRelease> unchanged{};  ///< Absent when not every useful column is observed.

@@ -42,7 +42,7 @@ std::vector<ColumnSpec> columns_to_read(const Schema& schema) {
   for (const std::string& name : schema.modelled_columns()) specs.push_back(*schema.find(name));
   // Not modelled, and still wanted as they are: which rows belong together, and what is copied into the
   // release.
-  std::vector<std::string> as_text = schema.keep;
+  std::vector<std::string> as_text = schema.kept_columns();
   if (schema.group) as_text.push_back(*schema.group);
   for (const std::string& name : as_text) {
     if (std::any_of(specs.begin(), specs.end(), [&](const ColumnSpec& s) { return s.name == name; }))

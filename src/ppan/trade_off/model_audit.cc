@@ -74,6 +74,10 @@ std::vector<Estimate> ModelAuditData::upper_bounds(const AttackTarget& target) c
   std::vector<std::string> names;
   for (const std::int32_t column : table.observed())
     names.push_back(table.encoding().columns[static_cast<std::size_t>(column)].name);
+  // What is released as it is, which a certificate counts with the code.
+  if (table.schema().task_kept) {
+    for (const std::string& name : table.schema().task) names.push_back(name);
+  }
   const auto bound = bind_columns(table.encoding(), names, in);
   CsvChunk chunk;
   in.next(chunk);

@@ -13,8 +13,10 @@ namespace ppan {
 
 Problems Choice::check() const {
   ProblemList list;
-  const int given = int{leakage.has_value()} + int{budget.has_value()} + int{point.has_value()};
-  list.require(given == 1, "choice", "needs exactly one of leakage, budget and point");
+  const int given = int{leakage.has_value()} + int{budget.has_value()} + int{point.has_value()} +
+                    int{task_loss.has_value()};
+  list.require(given == 1, "choice", "needs exactly one of leakage, budget, point and task loss");
+  if (task_loss) list.require_between("task_loss", *task_loss, 0, 1);
   if (leakage) list.require_between("leakage", *leakage, 0, 1e6);
   if (budget) list.require_between("budget", *budget, 0, 1e6);
   return list.take();
@@ -31,6 +33,22 @@ double judged_leakage(const CurveRow& row, bool found) {
   if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
   if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));
   return std::max(0.0, leakage);  // what was measured may lie a little below 0; what is leaked does not
+}
+
+// The point of least leakage that costs a recipient no more. Of mixtures it was not measured.
+HullMixture choose_by_task(double most, const Candidates& from) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < from.points.size(); ++i) {
+    if (!from.task_losses[i] || *from.task_losses[i] > most) continue;
+    if (!best || from.points[i].leakage < from.points[*best].leakage) best = i;
+  }
+  const bool measured = std::any_of(from.task_losses.begin(), from.task_losses.end(),
+                                    [](const auto& loss) { return loss.has_value(); });
+  if (!measured)
+    throw Error(ErrorCode::kUsage, "this run measured no task",
+                "name a column in roles.task and run 'ppan curve'");
+  if (!best) throw Error(ErrorCode::kUsage, fmt::format("no point loses {:g} or less of its task", most));
+  return {.first = *best, .second = *best, .second_weight = 0, .point = from.points[*best]};
 }
 
 }  // namespace
@@ -50,6 +68,7 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
     }
     out.points.push_back({*row.distortion, judged_leakage(row, choice.found)});
     out.files.push_back(model);
+    out.task_losses.push_back(row.number(curve_column::kTaskLoss));
     out.numbers.push_back(is_point(row) ? numbers[i] : 0);
   }
   return out;
@@ -91,6 +110,7 @@ HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit
     const auto index = static_cast<std::size_t>(at - from.numbers.begin());
     return {.first = index, .second = index, .second_weight = 0, .point = from.points[index]};
   }
+  if (choice.task_loss) return choose_by_task(*choice.task_loss, from);
   const std::vector<std::size_t> hull = lower_hull(from.points);
   if (choice.budget) {
     if (const auto found = at_most_distortion(from.points, hull, *choice.budget)) return *found;

@@ -15,11 +15,12 @@
 
 namespace ppan {
 
-/// Exactly one of the first three.
+/// Exactly one of the first four.
 struct Choice {
   std::optional<double> leakage{};  ///< The least distortion that leaks at most this, nats.
   std::optional<double> budget{};   ///< The least leakage at a distortion of at most this.
   std::optional<int> point{};       ///< A trained point, by its number.
+  std::optional<double> task_loss{};  ///< The least leakage at which no task loses more (points, no mixtures).
   /// Judge points by what was found. Otherwise by what their audit allows for: the upper end of the interval and
   /// of what it may have missed.
   bool found = false;
@@ -32,6 +33,7 @@ struct Candidates {
   std::vector<HullPoint> points{};
   std::vector<std::string> files{};  ///< Of their models, within the run directory.
   std::vector<int> numbers{};        ///< Of the trained points; 0 for the ends.
+  std::vector<std::optional<double>> task_losses{};
   std::vector<std::string> left_out{};  ///< Points whose audit was inconclusive.
 };
 /// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.

@@ -25,6 +25,7 @@ constexpr const char* kSeries = "ppan/table";
 constexpr std::string_view kUpperLow = "leakage_upper_low";
 constexpr std::string_view kUpperHigh = "leakage_upper_high";
 constexpr std::string_view kUpperMethod = "leakage_upper_method";
+constexpr std::string_view kUpperAnyDistribution = "leakage_upper_any_distribution";
 constexpr std::size_t kHistogramBins = 24;
 
 ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, const CurveRun& run) {
@@ -46,6 +47,7 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   out.origin.upper_end = measured.audit.upper_end();
   out.origin.power = measured.audit.power();
   out.origin.inconclusive = measured.audit.inconclusive();
+  out.origin.task = task_text(measured.task);
   out.origin.seed = static_cast<std::uint64_t>(run.job.train.seed);
   out.origin.test_rows = measured.audit.leakage().samples;
   out.origin.data_sha256 = run.data_sha256;
@@ -64,6 +66,18 @@ Estimate with_slack(Estimate bound, double slack) {
     bound.interval95 = Interval{bound.interval95->low + slack, bound.interval95->high + slack};
   bound.method += fmt::format(", with {:g} nats for the surrogate", slack);
   return bound;
+}
+
+// The first task in columns of its own, all of them in words.
+void set_task(const std::vector<TaskScore>& scores, CurveRow& row) {
+  if (scores.empty()) return;
+  const TaskScore& first = scores.front();
+  row.set(curve_column::kTaskMetric, fmt::format("{}: {}", first.task, to_string(first.metric)));
+  row.set(curve_column::kTaskScore, first.original.value);
+  row.set(curve_column::kTaskLow, first.original.interval95.low);
+  row.set(curve_column::kTaskHigh, first.original.interval95.high);
+  row.set(curve_column::kTaskReleased, first.released.value);
+  row.set(curve_column::kTasks, task_text(scores));
 }
 
 CurveRow row_of(const MeasuredRelease& measured) {
@@ -89,6 +103,12 @@ CurveRow row_of(const MeasuredRelease& measured) {
     row.set(curve_column::kForecastHigh, first.forecast->ten_times.interval95->high);
   }
   row.set(curve_column::kInconclusive, measured.audit.inconclusive() ? "yes" : "no");
+  const std::vector<Estimate>& uppers =
+      measured.audit.joint ? measured.audit.joint->upper : measured.audit.attributes.front().upper;
+  for (const Estimate& upper : uppers) {
+    if (upper.method.ends_with("for every distribution")) row.set(kUpperAnyDistribution, upper.nats);
+  }
+  set_task(measured.task, row);
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
   return row;
@@ -366,8 +386,20 @@ CurveTable curve_of(const TableCurveResult& result) {
                                       column::kSeconds,
                                       std::string_view("model"),
                                       kAuditColumn,
-                                      std::string_view("label")})
+                                      std::string_view("label"),
+                                      kUpperAnyDistribution,
+                                      column::kTaskMetric,
+                                      column::kTaskScore,
+                                      column::kTaskLow,
+                                      column::kTaskHigh,
+                                      column::kTaskReleased,
+                                      column::kTaskLoss,
+                                      column::kTasks})
     out.more_columns.emplace_back(name);
+  const auto set_loss = [&](const std::vector<TaskScore>& scores, CurveRow& row) {
+    if (result.unchanged && !scores.empty())
+      row.set(column::kTaskLoss, task_loss(result.unchanged->task, scores));
+  };
   for (const TablePoint& point : result.points) {
     CurveRow row = row_of(point.measured);
     row.series = kSeries;
@@ -382,11 +414,13 @@ CurveTable curve_of(const TableCurveResult& result) {
     row.set(column::kSeconds, point.seconds);
     row.set("model", model_name(point.number));
     row.set("label", fmt::format("point {}", point.number));
+    set_loss(point.measured.task, row);
     row.set(kAuditColumn, audit_text(point.measured.audit));
     out.rows.push_back(std::move(row));
   }
   const auto add = [&](const MeasuredRelease& measured, std::string_view model) {
     CurveRow row = row_of(measured);
+    set_loss(measured.task, row);
     if (!model.empty()) {
       row.set("model", model);
       row.set(kAuditColumn, audit_text(measured.audit));
@@ -426,7 +460,7 @@ RunSummary summary_of(const TableCurveResult& result, const CurveRun& run) {
                {"training rows", std::to_string(result.split.train.size())},
                {"validation rows", std::to_string(result.split.validation.size())},
                {"held-out rows", std::to_string(result.split.test.size())},
-               {"mechanism", std::string(to_string(result.mechanism))},
+               {"mechanism", result.mechanism},
                {"distortion of the constant release", shortest(result.most_distortion)},
                {"table, sha256", run.data_sha256}};
   out.job_file = run.job_text;

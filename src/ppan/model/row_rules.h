@@ -1,0 +1,52 @@
+#pragma once
+
+// What holds in every released row, whatever mechanism it went through: derived columns are looked up again
+// from the released level of their source, and constraints are met by moving the cells that break them. Both
+// are functions of the released row alone, so they tell nothing more about the record, and bounds on what the
+// release tells keep holding.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ppan/encode/encoder.h"
+#include "ppan/read/constraint.h"
+#include "ppan/read/schema.h"
+
+namespace ppan {
+
+class RowRules {
+ public:
+  RowRules() = default;
+  /// Rules among the released (useful) columns of the schema.
+  RowRules(const Schema& schema, const Encoding& encoding);
+
+  [[nodiscard]] bool empty() const { return derived_.empty() && constraints_.empty(); }
+  /// Makes every row of `rows` keep the rules.
+  void apply(EncodedRows& rows) const;
+  /// Whether row `row` keeps constraint `number` (of schema.constraints). A missing value keeps every
+  /// constraint.
+  [[nodiscard]] bool holds(const EncodedRows& rows, std::size_t row, std::size_t number) const;
+
+ private:
+  struct Bound {
+    Constraint rule;
+    std::int32_t left = 0;
+    std::int32_t right = -1;  // -1: a number
+  };
+  void meet(EncodedRows& rows, std::size_t row, const Bound& bound) const;
+
+  const Encoding* encoding_ = nullptr;
+  std::vector<std::int32_t> derived_;
+  std::vector<Bound> constraints_;
+};
+
+/// How many rows keep every constraint of the schema, and each by itself.
+struct ConstraintCount {
+  std::int64_t rows = 0;
+  std::int64_t all = 0;
+  std::vector<std::int64_t> each{};
+};
+ConstraintCount count_constraints(const EncodedRows& rows, const Schema& schema, const Encoding& encoding);
+
+}  // namespace ppan
