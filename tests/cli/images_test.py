@@ -290,6 +290,10 @@ class Images(CommandTest):
         self.assertIn("audit      300 pictures, quick", shown)
         self.assertNotIn("UNAUDITED", shown)
         told = json.loads(self.succeed("audit", model, "--data", held, "--quick", "--json", "-"))
+        # What was saved is what was found: the upper bound and the verdict too.
+        saved = json.loads(self.succeed("show", model, "--json"))["audit"]["attributes"][0]
+        self.assertEqual(saved.get("upper", {}).get("nats"), told["upper"][0]["nats"] if told["upper"] else None)
+        self.assertEqual(saved.get("inconclusive", False), told["inconclusive"])
         again = json.loads(self.succeed("audit", model, "--data", held, "--quick", "--json", "-"))
         self.assertEqual(told, again)
         # A tight point tells of the label: fewer than 0.1 nats would take an attacker that learned nothing.
@@ -301,6 +305,13 @@ class Images(CommandTest):
         nothing = json.loads(self.succeed("audit", self.path("run", "constant.ppan"), "--data", held, "--quick",
                                           "--json", "-"))
         self.assertLess(nothing["leakage"]["nats"], 0.05)  # one picture for everybody
+
+    def test_the_report_lists_no_settings_of_tables(self):
+        summary = json.loads(self.get("run", "summary.json"))
+        keys = {setting["name"] for setting in summary["settings"]}
+        self.assertIn("train.batch", keys)
+        self.assertNotIn("mechanism.code_radius", keys)
+        self.assertNotIn("train.learning_rate", keys)
 
     def test_audits_that_cannot_be_made(self):
         model = self.path("run", "point-01.ppan")
