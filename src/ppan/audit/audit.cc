@@ -774,6 +774,12 @@ void judge_power(const AttackPower& power, const std::optional<double>& limit, A
   }
 }
 
+// No attacker finds more than an upper bound allows, whatever this audit may have missed.
+void cap_by_upper_bound(const std::vector<Estimate>& upper, double& upper_end) {
+  for (const Estimate& bound : upper)
+    upper_end = std::min(upper_end, bound.interval95 ? std::max(bound.nats, bound.interval95->high) : bound.nats);
+}
+
 AuditReport start_report(const AuditInput& input, const AttackSplit& split, const Units& unit,
                          const SuiteOptions& suite, const AuditOptions& options) {
   AuditReport report;
@@ -844,6 +850,7 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
     } else if (options.measure_power) {
       judge_power(attack_power(suite_in, target, split, own), options.limit, attribute);
     }
+    cap_by_upper_bound(attribute.upper, attribute.upper_end);
     powers += attribute.power ? attribute.power->nats : 0;
     report.attributes.push_back(std::move(attribute));
     if (!first) first = std::move(result);
@@ -851,6 +858,7 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   if (targets.size() > 1) {
     report.joint = joint_audit(input, suite_in, targets, *first, split, options);
     report.joint->upper_end = std::max(report.joint->leakage.interval95->high, powers);
+    cap_by_upper_bound(report.joint->upper, report.joint->upper_end);
   }
   scan_undeclared(input, suite_in, split, options, report);
   return report;

@@ -102,7 +102,7 @@ struct AttributeAudit {
   AuditVerdict verdict = AuditVerdict::kNothingFound;
   std::optional<AttackPower> power{};  ///< What this audit finds of planted leaks; absent: not measured.
   /// What the finding allows for, nats: the greatest of the upper end of its interval, of the forecast for ten
-  /// times the rows, and of the power. Limits and choices are judged by it.
+  /// times the rows, and of the power, but no more than an upper bound. Limits and choices are judged by it.
   double upper_end = 0;
   std::optional<LearningForecast> forecast{};  ///< What more rows would find.
   Index learned_rows = 0;                      ///< That the strongest attacker learned from.

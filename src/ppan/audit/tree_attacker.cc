@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "ppan/core/error.h"
 
@@ -20,7 +21,10 @@ constexpr int kLeastRounds = 15;  // with many classes the budget of trees is sp
 constexpr int kMostRounds = 300;
 
 void check(int status) {
-  if (status != 0) throw Error(ErrorCode::kInternal, fmt::format("XGBoost failed: {}", XGBGetLastError()));
+  if (status == 0) return;
+  // What follows the first line is a stack trace.
+  const std::string_view message = XGBGetLastError();
+  throw Error(ErrorCode::kInternal, fmt::format("XGBoost failed: {}", message.substr(0, message.find('\n'))));
 }
 
 // XGBoost takes a seed of at most 31 bits, as text.

@@ -58,11 +58,16 @@ TaskScore score_category(const Learner& learner, const Symbols& train, const Sym
   TreeAttacker trees(task);
   SeededRandom random = SeededRandom(options.seed).fork("task-trees");
   const auto part = [&](const std::vector<std::int32_t>& which) {
-    return AttackRows{rows_of(learner.train, which), {}, codes_of(train, which), {}};
+    AttackRows rows;
+    rows.data = rows_of(learner.train, which);
+    rows.x = codes_of(train, which);
+    return rows;
   };
   trees.fit(part(learner.learn), part(learner.selection), random);
   const auto rate = [&](const Matrix<float>& data) {
-    const Matrix<float> scores = trees.log_probability({data, {}, test, {}});
+    AttackRows rows;
+    rows.data = data;
+    const Matrix<float> scores = trees.log_probability(rows);
     return levels == 2 ? area_under_roc(scores, test, levels) : accuracy(scores, test);
   };
   out.original = rate(learner.original);
