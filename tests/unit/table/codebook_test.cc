@@ -1,5 +1,7 @@
 #include "ppan/model/codebook.h"
+#include "ppan/model/model_parts.h"
 
+#include <nlohmann/json.hpp>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "ppan/model/row_rules.h"
+#include "ppan/model/model_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -36,7 +36,7 @@ TableCurveResult curve_of(const std::string& csv, const Schema& schema, const Ta
 TEST(TableCurve, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
   const TableCurveResult result = curve_of(mixed_csv(3000, 0.1, 5), mixed_schema(), small({0.05, 0.25, 0.5}));
   ASSERT_EQ(result.points.size(), 3U);
-  EXPECT_EQ(result.mechanism, MechanismKind::kNoiseInput);
+  EXPECT_EQ(result.mechanism, to_string(MechanismKind::kNoiseInput));
   ASSERT_TRUE(result.unchanged && result.constant);
   EXPECT_GT(result.unchanged->audit.leakage().nats, 0.4);
   EXPECT_EQ(result.constant->audit.leakage().nats, 0);
@@ -111,14 +111,14 @@ TEST(TableCurve, UsesTheFiniteFormForASmallAlphabet) {
   TableCurveOptions options = small({0.2});
   options.references = false;
   const TableCurveResult result = curve_of(mixed_csv(2000, 0.1, 5), schema, options);
-  EXPECT_EQ(result.mechanism, MechanismKind::kFinite);
+  EXPECT_EQ(result.mechanism, to_string(MechanismKind::kFinite));
   EXPECT_NEAR(result.points[0].measured.change.distortion, 0.2, 0.04);
   const double share = 1 - result.points[0].measured.change.distortion / result.constant->change.distortion;
   EXPECT_LT(result.points[0].measured.audit.leakage().nats,
             0.8 * share * result.unchanged->audit.leakage().nats);
 
   options.training.family = MechanismFamily::kNoisyCode;
-  EXPECT_EQ(curve_of(mixed_csv(500, 0.1, 5), schema, options).mechanism, MechanismKind::kNoisyCode);
+  EXPECT_EQ(curve_of(mixed_csv(500, 0.1, 5), schema, options).mechanism, to_string(MechanismKind::kNoisyCode));
   options.training.family = MechanismFamily::kFinite;
   EXPECT_THROW(curve_of(mixed_csv(500, 0.1, 5), mixed_schema(), options), Error);
 }

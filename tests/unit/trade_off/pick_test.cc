@@ -92,7 +92,7 @@ TEST(Pick, ExactlyOneWayToChoose) {
 }
 
 TEST(Pick, ADirectoryWithoutACurveIsRefused) {
-  EXPECT_THAT(refusal([] { (void)candidates_of(std::filesystem::path("absent"), false); }),
+  EXPECT_THAT(refusal([] { (void)candidates_of(std::filesystem::path("absent"), Choice{.found = true}); }),
               HasSubstr("no curve.csv"));
 }
 

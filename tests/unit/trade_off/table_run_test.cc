@@ -1,3 +1,4 @@
+#include "ppan/trade_off/run_files.h"
 #include "ppan/trade_off/table_run.h"
 
 #include <gmock/gmock.h>
