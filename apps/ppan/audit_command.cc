@@ -51,13 +51,14 @@ struct AuditCommand {
   std::optional<double> limit;
   InformationUnit unit = InformationUnit::kNats;
   std::string json;
+  std::uint64_t max_unpacked = kMostUnpackedInMemory;
   int bins = TargetOptions{}.bins;
   int threads = 0;
   std::uint64_t seed = 1;
 };
 
-AuditTable read_table_of(const std::string& path) {
-  CsvReader reader = open_csv(path);
+AuditTable read_table_of(const std::string& path, std::uint64_t max_unpacked) {
+  CsvReader reader = open_csv(path, {.limits = {.unpacked_bytes = max_unpacked}});
   return table_of_csv(reader);
 }
 
@@ -106,9 +107,9 @@ AuditInput input_of(const AuditCommand& command, std::optional<double>& changed)
     throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
   }
   refuse_repeated(command);
-  const AuditTable original = read_table_of(command.original);
+  const AuditTable original = read_table_of(command.original, command.max_unpacked);
   AuditInput input;
-  input.released = read_table_of(command.released);
+  input.released = read_table_of(command.released, command.max_unpacked);
   if (original.rows() != input.released.rows()) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{} has {} rows, {} has {}", command.original, original.rows(), command.released,
@@ -228,7 +229,7 @@ int run_audit(const AuditCommand& command) {
       throw Error(ErrorCode::kUsage, "--labels is for pictures, but this is a model of a table",
                   "leave it out");
     model = std::get<ReleaseModel>(std::move(any));
-    data.emplace(*model, command.data, command.seed);
+    data.emplace(*model, command.data, command.seed, command.max_unpacked);
   }
   AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
   const AuditReport report = audit_into(command.out, command.force, [&] {
@@ -353,6 +354,7 @@ void add_audit_command(CommandLine& line) {
   command->add_option("--seed", options->seed, "Of the split and the attackers")
       ->type_name("N")
       ->capture_default_str();
+  add_unpacked_option(*command, options->max_unpacked);
   add_unit_option(*command, options->unit);
   command->callback([options, &line] {
     options->typed =

@@ -42,6 +42,7 @@ struct CurveOptions {
   std::vector<std::string> set;
   bool force = false;
   bool quiet = false;
+  std::uint64_t max_unpacked = kMostUnpackedInMemory;
   std::string command;
 };
 
@@ -64,6 +65,7 @@ JobFile job_of(const CurveOptions& options) {
   if (options.points && !job.privacy.budgets.empty())
     throw Error(ErrorCode::kUsage, "--points goes with budgets that are spread automatically",
                 "remove privacy.budgets from the job, or --points");
+  job.csv.limits.unpacked_bytes = options.max_unpacked;
   require_none(job.check(), "this job cannot be run");
   return job;
 }
@@ -83,23 +85,25 @@ std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
 class Source {
  public:
   explicit Source(const JobFile& job) : job_(&job) {
-    if (job.source == "-") {
-      const auto input = open_source("-");
+    if (!can_be_read_again(job.source_path())) {
+      const auto input = open_source(job.source_path(), job.csv.limits.unpacked_bytes);
+      name_ = input->name();
       std::string block(1U << 16U, '\0');
       while (const std::size_t got = input->read(block.data(), block.size())) bytes_.append(block, 0, got);
     }
   }
   [[nodiscard]] CsvReader open() const {
-    if (job_->source == "-") return CsvReader(memory_source(bytes_, "standard input"), job_->csv);
+    if (!name_.empty()) return CsvReader(view_source(bytes_, name_), job_->csv);
     return open_csv(job_->source_path(), job_->csv);
   }
   [[nodiscard]] std::string fingerprint() const {
-    return sha256(job_->source == "-" ? bytes_ : read_file(job_->source_path()));
+    return sha256(!name_.empty() ? bytes_ : read_file(job_->source_path()));
   }
 
  private:
   const JobFile* job_;
-  std::string bytes_;
+  std::string name_;   // where it can be read only once (standard input, a pipe)
+  std::string bytes_;  // and what was read
 };
 
 struct Loaded {
@@ -371,6 +375,7 @@ void add_curve_command(CommandLine& line) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->default_str("");
+  add_unpacked_option(*command, options->max_unpacked);
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_flag("--quiet", options->quiet, "No progress and no notices");
   command->callback([options, &line] {

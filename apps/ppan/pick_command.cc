@@ -14,8 +14,10 @@
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/core/printable.h"
 #include "ppan/output.h"
 #include "ppan/release/image_release_model.h"
+#include "ppan/release/model_signature.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/table/hull.h"
 
@@ -28,6 +30,7 @@ struct PickOptions {
   std::optional<double> budget;
   std::optional<int> point;
   std::string output;
+  std::string sign;
   bool cautious = false;
   bool force = false;
   InformationUnit unit = InformationUnit::kNats;
@@ -126,11 +129,13 @@ int run_pick(const PickOptions& options) {
   check(options);
   const std::filesystem::path run = options.run;
   const Candidates candidates = candidates_of(run, options.cautious);
-  std::vector<NamedPath> inputs{{"run", run / "curve.csv"}};
+  std::vector<NamedPath> inputs{{"run", run / "curve.csv"}, {"--sign", options.sign}};
   for (const std::string& file : candidates.files) inputs.push_back({"run", run / file});
   const std::array output{NamedPath{"-o", options.output}};
   require_distinct(inputs, output);
   const HullMixture choice = choose(options, candidates);
+  std::optional<SigningKey> key;
+  if (!options.sign.empty()) key.emplace(options.sign);
   const auto save = [&](auto model) {
     using Model = decltype(model);
     if (choice.second_weight > 0) {
@@ -143,9 +148,10 @@ int run_pick(const PickOptions& options) {
       model = mix_models(model, *second, choice.second_weight);
     }
     if (options.budget) model.origin.budget = options.budget;
-    save_model(options.output, model);
-    write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}{}\n", options.output, model.origin.label,
-                             choice.point.distortion, leakage_text(model.origin.leakage, options.unit),
+    save_model(options.output, model, key ? &*key : nullptr);
+    write_stdout(fmt::format("{}: {}; distortion {:.4g}, leakage {}{}\n", options.output,
+                             printable(model.origin.label), choice.point.distortion,
+                             leakage_text(model.origin.leakage, options.unit),
                              model.audit ? "" : "; UNAUDITED"));
   };
   std::visit(save, load_any_model(run / candidates.files[choice.first]));
@@ -165,7 +171,8 @@ void add_pick_command(CommandLine& line) {
       "  ppan pick run --leakage 0.05 -o model.ppan\n"
       "  ppan pick run --leakage 0.05 --cautious -o model.ppan\n"
       "  ppan pick run --budget 0.12 -o model.ppan\n"
-      "  ppan pick run --point 7 -o model.ppan");
+      "  ppan pick run --point 7 -o model.ppan\n"
+      "  ppan pick run --leakage 0.05 -o model.ppan --sign key.pem");
   command->add_option("run", options->run, "Directory that 'ppan curve' wrote")
       ->required()
       ->type_name("RUN")
@@ -179,6 +186,11 @@ void add_pick_command(CommandLine& line) {
   command->add_option("-o,--output", options->output, "Model file to write")
       ->required()
       ->type_name("FILE")
+      ->default_str("");
+  command
+      ->add_option("--sign", options->sign,
+                   "Sign the model with this private key (Ed25519, PEM, no passphrase)")
+      ->type_name("KEY")
       ->default_str("");
   command->add_flag("--cautious", options->cautious,
                     "Judge every point by the upper end of its 95 % interval instead of by what was found");

@@ -1,9 +1,16 @@
 #include "ppan/nn/dense.h"
 
 #include <cblas.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <vector>
 
 #include "ppan/nn/panel_product.h"
 #include "ppan/nn/register_tile.h"
@@ -100,6 +107,34 @@ extern "C" void gotoblas_dynamic_init() __attribute__((weak));
 // A third one of that kind ends the threads that OpenBLAS starts when it is loaded. They start again by
 // themselves when they are needed.
 extern "C" int blas_thread_shutdown_() __attribute__((weak));
+
+// Where OpenBLAS cannot have a buffer, it asks for it again, for ever. These hand out the buffers that
+// products work in; what is given back stays for the next.
+extern "C" void* blas_memory_alloc(int) __attribute__((weak));
+extern "C" void blas_memory_free(void*) __attribute__((weak));
+
+bool address_space_is_limited() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+// Takes the buffers that `count` threads need while there is room for them, or throws std::bad_alloc. Only
+// where memory is limited: elsewhere an address costs nothing until it is used.
+void reserve_blas_buffers(unsigned count) {
+  constexpr std::size_t kBufferBytes = (std::size_t{128} << 20U) + 8192;
+  static unsigned reserved = 0;
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  if (count <= reserved || !blas_memory_alloc || !blas_memory_free || !address_space_is_limited()) return;
+  const std::size_t bytes = (count - reserved) * kBufferBytes;
+  void* const room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(room, bytes);
+  std::vector<void*> buffers(count);
+  for (void*& buffer : buffers) buffer = blas_memory_alloc(0);
+  for (void* buffer : buffers) blas_memory_free(buffer);
+  reserved = count;
+}
 
 bool choose_blas_kernels() {
 #if defined(__x86_64__)
@@ -208,6 +243,8 @@ void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scala
 }
 
 void set_blas_threads(int threads) {
+  reserve_blas_buffers(std::max(1U, std::thread::hardware_concurrency()));
+  if (address_space_is_limited()) threads = 1;  // its own threads take buffers when they start
   openblas_set_num_threads(threads);
   // Waiting for work, they would take turns with ours: a tenth of the time of a release of a million rows.
   if (threads == 1 && blas_thread_shutdown_) blas_thread_shutdown_();
