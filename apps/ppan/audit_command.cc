@@ -59,6 +59,7 @@ struct AuditCommand {
   std::optional<double> limit;
   InformationUnit unit = InformationUnit::kNats;
   std::string json;
+  std::uint64_t max_unpacked = kMostUnpackedInMemory;
   int bins = TargetOptions{}.bins;
   int threads = 0;
   std::uint64_t seed = 1;
@@ -79,9 +80,9 @@ std::map<std::string, CellKind> kinds_of(const AuditCommand& command) {
   return kinds;
 }
 
-AuditTable read_table_of(const std::string& path, const std::map<std::string, CellKind>& kinds) {
-  CsvReader reader = open_csv(path);
-  return table_of_csv(reader, kinds);
+AuditTable read_table_of(const AuditCommand& command, const std::string& path) {
+  CsvReader reader = open_csv(path, {.limits = {.unpacked_bytes = command.max_unpacked}});
+  return table_of_csv(reader, kinds_of(command));
 }
 
 // An audit of rows that do not belong together finds nothing and means nothing.
@@ -162,10 +163,9 @@ AuditInput input_of(const AuditCommand& command, std::optional<double>& changed)
     throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
   }
   refuse_repeated(command);
-  const auto kinds = kinds_of(command);
-  const AuditTable original = read_table_of(command.original, kinds);
+  const AuditTable original = read_table_of(command, command.original);
   AuditInput input;
-  input.released = read_table_of(command.released, kinds);
+  input.released = read_table_of(command, command.released);
   if (original.rows() != input.released.rows()) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{} has {} rows, {} has {}", command.original, original.rows(), command.released,
@@ -253,9 +253,9 @@ AuditReport audit_into(const std::string& out, bool force, const std::function<A
 }
 
 int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
-  const auto kinds = kinds_of(command);
-  UnalignedInput input{read_table_of(command.original, kinds), read_table_of(command.released, kinds), {}, command.sensitive};
-  if (!command.control.empty()) input.control = read_table_of(command.control, kinds);
+  UnalignedInput input{
+      read_table_of(command, command.original), read_table_of(command, command.released), {}, command.sensitive};
+  if (!command.control.empty()) input.control = read_table_of(command, command.control);
   for (const std::string& name : command.sensitive) static_cast<void>(column_of(input.original, name, command.original));
   const UnalignedReport report = audit_unaligned(input, options);
   if (command.json == "-") {
@@ -312,7 +312,7 @@ int run_audit(const AuditCommand& command) {
       throw Error(ErrorCode::kUsage, "--labels is for pictures, but this is a model of a table",
                   "leave it out");
     model = std::get<ReleaseModel>(std::move(any));
-    data.emplace(*model, command.data, command.seed);
+    data.emplace(*model, command.data, command.seed, command.max_unpacked);
   }
   AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
   const AuditReport report = audit_into(command.out, command.force, [&] {
@@ -456,6 +456,7 @@ void add_audit_command(CommandLine& line) {
   command->add_option("--seed", options->seed, "Of the split and the attackers")
       ->type_name("N")
       ->capture_default_str();
+  add_unpacked_option(*command, options->max_unpacked);
   add_unit_option(*command, options->unit);
   command->callback([options, &line] {
     options->typed =

@@ -141,6 +141,21 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
       ->default_str(value);
 }
 
+void add_trust_option(CLI::App& command, std::string& path) {
+  command
+      .add_option("--trust", path,
+                  "Refuse a model that is not signed with one of the keys in this file (PEM, public)")
+      ->type_name("KEYFILE")
+      ->default_str("");
+}
+
+void add_unpacked_option(CLI::App& command, std::uint64_t& most) {
+  command.add_option("--max-unpacked", most, "What a .gz file may unpack to: bytes, or with K, M, G, T")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE")
+      ->default_str(fmt::format("{}G", most >> 30U));
+}
+
 void add_unit_option(CLI::App& command, InformationUnit& unit) {
   command
       .add_option_function<std::string>(

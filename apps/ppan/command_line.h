@@ -4,6 +4,7 @@
 // declares its options and says what to run; main() alone catches errors and turns them into an exit status.
 
 #include <CLI/App.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,12 @@ std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arg
 
 /// --unit nats|bits.
 void add_unit_option(CLI::App& command, InformationUnit& unit);
+
+/// --trust KEYFILE: public keys, one of which must have signed the model.
+void add_trust_option(CLI::App& command, std::string& path);
+
+/// --max-unpacked SIZE: bytes, or with K, M, G or T.
+void add_unpacked_option(CLI::App& command, std::uint64_t& most);
 
 /// Declares an option that takes one of a few words; another word is an Error(kUsage) with the nearest of
 /// them.

@@ -43,6 +43,7 @@ struct CurveOptions {
   std::vector<std::string> set;
   bool force = false;
   bool quiet = false;
+  std::uint64_t max_unpacked = kMostUnpackedInMemory;
   std::string command;
 };
 
@@ -65,6 +66,7 @@ JobFile job_of(const CurveOptions& options) {
   if (options.points && !job.privacy.budgets.empty())
     throw Error(ErrorCode::kUsage, "--points goes with budgets that are spread automatically",
                 "remove privacy.budgets from the job, or --points");
+  job.csv.limits.unpacked_bytes = options.max_unpacked;
   require_none(job.check(), "this job cannot be run");
   return job;
 }
@@ -276,6 +278,7 @@ void add_curve_command(CommandLine& line) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->default_str("");
+  add_unpacked_option(*command, options->max_unpacked);
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_flag("--quiet", options->quiet, "No progress and no notices");
   command->callback([options, &line] {

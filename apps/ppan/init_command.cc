@@ -20,6 +20,7 @@ struct InitOptions {
   std::string labels;  // of pictures
   std::string output;
   bool force = false;
+  std::uint64_t max_unpacked = kMostUnpackedInMemory;
   DraftRoles roles;
 };
 
@@ -41,7 +42,7 @@ std::string draft(const InitOptions& options, bool into_file) {
     if (!options.labels.empty())
       throw Error(ErrorCode::kUsage, "--labels goes with pictures, but " + options.data + " is a table",
                   "name a directory of PNG files or a file that ends in idx3-ubyte");
-    return draft_job(options.data, options.roles, called(options.data));
+    return draft_job(options.data, options.roles, called(options.data), options.max_unpacked);
   }
   const DraftRoles& roles = options.roles;
   for (const auto* columns : {&roles.sensitive, &roles.useful, &roles.observed, &roles.keep, &roles.side,
@@ -94,6 +95,7 @@ void add_init_command(CommandLine& line) {
       ->type_name("FILE")
       ->default_str("");
   command->add_flag("--force", options->force, "Replace an existing job file");
+  add_unpacked_option(*command, options->max_unpacked);
   command
       ->add_option("--labels", options->labels,
                    "Labels of pictures: a table that names each PNG file, or an IDX file; default: the one "

@@ -13,7 +13,9 @@
 #include "ppan/command_line.h"
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
+#include "ppan/core/printable.h"
 #include "ppan/model/image_release_model.h"
+#include "ppan/model/model_signature.h"
 #include "ppan/output.h"
 #include "ppan/trade_off/pick.h"
 
@@ -27,6 +29,7 @@ struct PickOptions {
   std::optional<int> point;
   std::optional<double> task_loss;
   std::string output;
+  std::string sign;
   bool cautious = true;
   bool found = false;
   bool accept_inconclusive = false;
@@ -70,15 +73,18 @@ int run_pick(const PickOptions& options) {
                 .accept_inconclusive = options.accept_inconclusive};
   const double scale = options.unit == InformationUnit::kBits ? std::numbers::ln2 : 1.0;
   if (options.leakage) choice.leakage = *options.leakage * scale;
-  std::vector<NamedPath> inputs{{"run", std::filesystem::path(options.run) / "curve.csv"}};
+  std::vector<NamedPath> inputs{{"run", std::filesystem::path(options.run) / "curve.csv"},
+                                {"--sign", options.sign}};
   for (const std::string& file : candidates_of(options.run, choice).files)
     inputs.push_back({"run", std::filesystem::path(options.run) / file});
   require_distinct(inputs, std::array{NamedPath{"-o", options.output}});
+  std::optional<SigningKey> key;
+  if (!options.sign.empty()) key.emplace(options.sign);
   const Picked picked = pick(options.run, choice, options.unit);
   std::visit(
       [&](const auto& model) {
-        save_model(options.output, model);
-        std::string text = fmt::format("{}: {}; distortion {:.4g}, leakage {}", options.output, model.origin.label,
+        save_model(options.output, model, key ? &*key : nullptr);
+        std::string text = fmt::format("{}: {}; distortion {:.4g}, leakage {}", options.output, printable(model.origin.label),
                                        model.origin.distortion.value_or(0),
                                        leakage_text(model.origin.leakage, options.unit));
         if (!options.found)
@@ -107,7 +113,8 @@ void add_pick_command(CommandLine& line) {
       "  ppan pick run --leakage 0.05 --found -o model.ppan\n"
       "  ppan pick run --budget 0.12 -o model.ppan\n"
       "  ppan pick run --task-loss 0.02 -o model.ppan\n"
-      "  ppan pick run --point 7 -o model.ppan");
+      "  ppan pick run --point 7 -o model.ppan\n"
+      "  ppan pick run --leakage 0.05 -o model.ppan --sign key.pem");
   command->add_option("run", options->run, "Directory that 'ppan curve' wrote")
       ->required()
       ->type_name("RUN")
@@ -131,6 +138,11 @@ void add_pick_command(CommandLine& line) {
   command->add_flag("--accept-inconclusive", options->accept_inconclusive,
                     "Take points too whose audit would have found more with more rows");
   command->add_flag("--cautious", options->cautious, "The default; kept for older scripts")->group("");
+  command
+      ->add_option("--sign", options->sign,
+                   "Sign the model with this private key (Ed25519, PEM, no passphrase)")
+      ->type_name("KEY")
+      ->default_str("");
   command->add_flag("--force", options->force, "Replace an existing file");
   add_unit_option(*command, options->unit);
   command->callback([options, &line] { line.run = [options] { return run_pick(*options); }; });

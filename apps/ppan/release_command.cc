@@ -12,12 +12,14 @@
 #include "ppan/command_line.h"
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
+#include "ppan/core/printable.h"
 #include "ppan/core/random.h"
 #include "ppan/interrupt.h"
 #include "ppan/output.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/png.h"
 #include "ppan/model/image_release_model.h"
+#include "ppan/model/model_signature.h"
 #include "ppan/release/release_table.h"
 
 namespace ppan::cli {
@@ -30,6 +32,8 @@ struct ReleaseCommand {
   std::string unknown;
   std::string rejects;
   std::string delimiter;
+  std::string trust;
+  std::uint64_t max_unpacked = kMostUnpacked;
   int threads = 0;
   bool force = false;
   bool quiet = false;
@@ -59,7 +63,8 @@ void refuse_overlap(const ReleaseCommand& command) {
 
 void tell(const ReleaseSummary& summary, const ReleaseCommand& command) {
   if (command.quiet) return;
-  if (!summary.dropped.empty()) say("dropped columns: {}\n", fmt::join(summary.dropped, ", "));
+  if (!summary.dropped.empty())
+    say("dropped columns: {}\n", printable(fmt::format("{}", fmt::join(summary.dropped, ", "))));
   if (summary.replaced > 0)
     say("{} cells that could not be released took the nearest value\n", summary.replaced);
   if (summary.rejected > 0)
@@ -99,6 +104,7 @@ int release_pictures(const ImageReleaseModel& model, const ReleaseCommand& comma
 int run_release(const ReleaseCommand& command) {
   refuse_overlap(command);
   const AnyModel any = load_any_model(command.model);
+  if (!command.trust.empty()) require_trusted(signer_of(any), command.model, command.trust);
   if (command.insecure_seed)
     say("ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
   if (const auto* images = std::get_if<ImageReleaseModel>(&any)) return release_pictures(*images, command);
@@ -109,7 +115,7 @@ int run_release(const ReleaseCommand& command) {
 
   const InterruptScope scope("\nppan: stopping; press again to stop at once\n");
   options.interrupted = interrupted;
-  CsvReader in = open_table(model, command.table, delimiter_of(command.delimiter));
+  CsvReader in = open_table(model, command.table, delimiter_of(command.delimiter), command.max_unpacked);
   const auto out = open_sink(command.output);
   const auto rejects = command.rejects.empty() ? nullptr : open_sink(command.rejects, Access::kPrivate);
   const ReleaseSummary summary = release_table(model, in, *out, rejects.get(), options);
@@ -163,6 +169,8 @@ void add_release_command(CommandLine& line) {
   command->add_option("--delimiter", options->delimiter, "One character or \"tab\"; default: as in training")
       ->type_name("CHAR")
       ->default_str("");
+  add_trust_option(*command, options->trust);
+  add_unpacked_option(*command, options->max_unpacked);
   command->add_option("--threads", options->threads, "Threads; 0: one per core")->type_name("N");
   command->add_flag("--force", options->force,
                     "Replace an existing directory of pictures; a file is replaced anyway");

@@ -24,11 +24,11 @@ struct ReportOptions {
   InformationUnit unit = InformationUnit::kNats;
 };
 
-// Whatever lies in the run may be read for the page, and only the page itself is written again.
+// Whatever lies in the run may be read for the page, but for pages.
 void protect_run(const ReportOptions& options) {
   std::vector<NamedPath> inputs;
   for (const std::string& name : files_of_run(options.run)) {
-    if (name != "report.html") inputs.push_back({"run", std::filesystem::path(options.run) / name});
+    if (!name.ends_with(".html")) inputs.push_back({"run", std::filesystem::path(options.run) / name});
   }
   const std::array output{NamedPath{"-o", options.output}};
   require_distinct(inputs, output);

@@ -31,6 +31,23 @@ class ReportTest(CommandTest):
         self.succeed("report", str(self.path))
         self.assertEqual((self.path / "report.html").read_text(), page)
 
+    def test_links_are_neither_read_nor_written_through(self):
+        secret = self.path.parent / "key"
+        secret.write_text("<svg>SECRET KEY</svg>")
+        self.write("curve.csv", CURVE)
+        for name in ("figure.svg", "details.json", "curve.svg", "report.html"):
+            (self.path / name).symlink_to(secret)
+        os.mkfifo(self.path / "summary.json")
+        self.succeed("report", str(self.path))
+        page = (self.path / "report.html").read_text()
+        self.assertNotIn("SECRET", page)
+        self.assertNotIn("figure.svg", page)
+        self.assertEqual(secret.read_text(), "<svg>SECRET KEY</svg>")
+        self.assertFalse((self.path / "report.html").is_symlink())
+        (self.path / "curve.csv").unlink()
+        (self.path / "curve.csv").symlink_to(secret)
+        self.assertIn("has no curve.csv", self.refuse(2, "report", str(self.path)))
+
     def test_writes_elsewhere(self):
         self.write("curve.csv", CURVE)
         other = self.path / "other.html"

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -33,7 +34,11 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
   {
     std::vector<std::jthread> others;
     others.reserve(static_cast<std::size_t>(extra));
-    for (std::int64_t t = 0; t < extra; ++t) others.emplace_back(work);
+    try {
+      for (std::int64_t t = 0; t < extra; ++t) others.emplace_back(work);
+    } catch (const std::system_error&) {
+      // No more threads are to be had: those that are there do the work.
+    }
     work();
   }
   if (failure) std::rethrow_exception(failure);

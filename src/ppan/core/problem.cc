@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace ppan {
@@ -37,7 +38,10 @@ void ProblemList::add(std::string_view prefix, const Problems& nested) {
 void require_none(const Problems& problems, std::string_view subject, ErrorCode code) {
   if (problems.empty()) return;
   std::string text(subject);
-  for (const Problem& p : problems) text += fmt::format("\n  {}: {}", p.field, p.what);
+  constexpr std::size_t kMostListed = 50;
+  for (std::size_t i = 0; i < std::min(problems.size(), kMostListed); ++i)
+    text += fmt::format("\n  {}: {}", problems[i].field, problems[i].what);
+  if (problems.size() > kMostListed) text += fmt::format("\n  and {} more", problems.size() - kMostListed);
   throw Error(code, text);
 }
 

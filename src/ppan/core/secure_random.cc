@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 
+#include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
 #include "ppan/core/random.h"
 
@@ -45,10 +46,11 @@ void SecureRandom::refill(std::span<std::uint64_t> words) {
   fork_count_ = forks().load();
   thread_local Ahead ahead;
   if (ahead.fork_count != fork_count_ || ahead.words.size() - ahead.used < words.size()) {
-    ahead.used = ahead.words.size();  // none, should the next line fail
+    ahead.used = ahead.words.size();  // none, should the next lines fail
+    start_crypto();
     if (RAND_bytes(reinterpret_cast<unsigned char*>(ahead.words.data()), sizeof ahead.words) != 1) {
-      throw Error(ErrorCode::kInternal,
-                  "the secure random source failed; nothing can be released without it");
+      throw Error(ErrorCode::kIo, "the secure random source failed; nothing can be released without it",
+                  "see that there is enough memory, and that the system's own source works");
     }
     ahead.used = 0;
     ahead.fork_count = fork_count_;

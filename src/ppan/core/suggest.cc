@@ -9,6 +9,11 @@
 namespace ppan {
 namespace {
 
+// A stranger's file may have many long names, and each unknown one is compared with all that are known: so no
+// more steps than this are spent on one, and no more names than this are listed.
+constexpr std::size_t kMostSteps = 100000;
+constexpr std::size_t kMostListed = 100;
+
 // Optimal string alignment distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before;
@@ -32,7 +37,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
+  std::size_t steps = 0;
   for (const std::string& candidate : candidates) {
+    steps += (word.size() + 1) * (candidate.size() + 1);
+    if (steps > kMostSteps) break;
     const std::size_t distance = edit_distance(word, candidate);
     const bool prefix = word.size() >= 2 && candidate.starts_with(word);
     if (prefix || distance <= 1 + candidate.size() / 4) ranked.emplace_back(prefix ? 0 : distance, candidate);
@@ -50,8 +58,11 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
 std::string unknown_name(std::string_view what, std::string_view word,
                          std::span<const std::string> candidates) {
   const auto near = nearest(word, candidates);
-  if (near.empty())
-    return fmt::format("unknown {} '{}' (known: {})", what, word, fmt::join(candidates, ", "));
+  if (near.empty()) {
+    const auto listed = candidates.first(std::min(candidates.size(), kMostListed));
+    return fmt::format("unknown {} '{}' (known: {}{})", what, word, fmt::join(listed, ", "),
+                       listed.size() < candidates.size() ? ", ..." : "");
+  }
   return fmt::format("unknown {} '{}' (did you mean '{}'?)", what, word, fmt::join(near, "' or '"));
 }
 

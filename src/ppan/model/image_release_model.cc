@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ppan/core/error.h"
+#include "ppan/core/printable.h"
 #include "ppan/game/mechanism_json.h"
 #include "ppan/model/model_file.h"
 
@@ -102,16 +103,18 @@ ImageModel images_of(const ModelContainer& container) {
 }
 
 std::string component_text(const ImageComponent& component) {
-  std::string text = component.label.empty() ? std::string(to_string(component.kind)) : component.label;
-  if (component.kind != ComponentKind::kTrained) return text;
-  text +=
-      fmt::format(": {}, {} parameters", to_string(component.mechanism.kind), component.parameters.size());
+  const std::string label = component.label.empty() ? "" : fmt::format("; labelled \"{}\"", component.label);
+  if (component.kind == ComponentKind::kUnchanged) return "released as they are (unchanged)" + label;
+  if (component.kind == ComponentKind::kConstant)
+    return "replaced by one picture for everybody (constant)" + label;
+  std::string text = fmt::format("a network: {}, {} parameters", to_string(component.mechanism.kind),
+                                 component.parameters.size());
   if (component.mechanism.kind == MechanismKind::kNoisyCode)
     text += fmt::format(", code of {} numbers within ±{:g}", component.mechanism.code,
                         component.mechanism.code_radius);
   if (!component.mechanism.gate.empty())
-    text += "; a gate releases pictures that are dear to hide as they are";
-  return text;
+    text += "; a gate releases pictures that are expensive to hide as they are";
+  return text + label;
 }
 
 bool same_pictures(const ImageReleaseModel& a, const ImageReleaseModel& b) {
@@ -162,6 +165,7 @@ ImageReleaseModel image_model_from_container(const ModelContainer& container, st
     out.origin = origin_from_json(container.metadata.at("origin"));
     if (container.metadata.contains("audit")) out.audit = audit_from_json(container.metadata.at("audit"));
     out.checksum = container.checksum;
+    out.signer = container.signer;
   } catch (const json::exception& error) {
     refuse(fmt::format("its description is not that of a model of pictures ({})", error.what()));
   } catch (const Error& error) {
@@ -171,9 +175,9 @@ ImageReleaseModel image_model_from_container(const ModelContainer& container, st
   return out;
 }
 
-void save_model(const std::filesystem::path& path, const ImageReleaseModel& model) {
+void save_model(const std::filesystem::path& path, const ImageReleaseModel& model, const SigningKey* key) {
   require_none(model.images.check(), "this model cannot be saved", ErrorCode::kInternal);
-  write_model(path, to_container(model));
+  write_model(path, to_container(model), key);
 }
 
 ImageReleaseModel mix_models(const ImageReleaseModel& first, const ImageReleaseModel& second,
@@ -185,6 +189,7 @@ ImageReleaseModel mix_models(const ImageReleaseModel& first, const ImageReleaseM
   ImageReleaseModel out = first;
   out.audit.reset();
   out.checksum.clear();
+  out.signer.clear();
   for (ImageComponent& component : out.images.components) component.weight *= 1 - second_weight;
   for (ImageComponent component : second.images.components) {
     component.weight *= second_weight;
@@ -198,7 +203,7 @@ std::string describe(const ImageReleaseModel& model, InformationUnit unit) {
   const ModelOrigin& origin = model.origin;
   std::string out;
   const auto line = [&](std::string_view name, const std::string& text) {
-    if (!text.empty()) out += fmt::format("{:<11}{}\n", name, text);
+    if (!text.empty()) out += fmt::format("{:<11}{}\n", name, printable(text));
   };
   line("model", origin.title.empty() ? origin.label : fmt::format("{}, {}", origin.title, origin.label));
   line("pictures",
@@ -220,6 +225,7 @@ std::string describe(const ImageReleaseModel& model, InformationUnit unit) {
   for (const auto& [name, text] : origin_lines(origin, "pictures", unit)) line(name, text);
   for (const auto& [name, text] : audit_lines(model.audit, "pictures", unit)) line(name, text);
   line("checksum", model.checksum.empty() ? "" : "sha256 " + model.checksum);
+  line("signed", model.signer.empty() ? "no" : "with the key " + model.signer);
   return out;
 }
 
@@ -227,6 +233,7 @@ json to_json(const ImageReleaseModel& model) {
   json out = to_container(model).metadata;
   out["audited"] = model.audit.has_value();
   out["checksum"] = model.checksum;
+  out["signer"] = model.signer;
   return out;
 }
 
@@ -240,6 +247,10 @@ ImageSet release_images(const ImageReleaseModel& model, const ImageSet& set, Ran
   ImageSet out{.height = set.height, .width = set.width, .files = set.files};
   ImageReleaser(model.images).release(set.pixels, random, out.pixels);
   return out;
+}
+
+const std::string& signer_of(const AnyModel& model) {
+  return std::visit([](const auto& each) -> const std::string& { return each.signer; }, model);
 }
 
 AnyModel load_any_model(const std::filesystem::path& path) {

@@ -18,12 +18,15 @@
 
 namespace ppan {
 
+class SigningKey;
+
 struct ImageReleaseModel {
   ImageModel images{};
   std::vector<std::string> class_names{};  ///< What the hidden labels are called; size images.classes.
   ModelOrigin origin{};                    ///< Its rows are pictures; `changed` and `columns` are not used.
   std::optional<ModelAudit> audit{};
   std::string checksum{};  ///< Of the file it was read from; empty otherwise.
+  std::string signer{};    ///< Public key of who signed that file (ModelContainer); empty otherwise.
 };
 
 ModelContainer to_container(const ImageReleaseModel& model);
@@ -31,8 +34,9 @@ ModelContainer to_container(const ImageReleaseModel& model);
 /// messages. Memory for networks is claimed only if the file holds their parameters.
 ImageReleaseModel image_model_from_container(const ModelContainer& container, std::string_view name);
 
-/// All or nothing.
-void save_model(const std::filesystem::path& path, const ImageReleaseModel& model);
+/// All or nothing. With a key, the file is signed.
+void save_model(const std::filesystem::path& path, const ImageReleaseModel& model,
+                const SigningKey* key = nullptr);
 
 /// One model that releases a picture by `second` with probability `second_weight`, otherwise by `first`; for
 /// `weight` 0 or 1 one of them as it is. Throws Error(kUsage) if they are for different pictures.
@@ -52,5 +56,7 @@ ImageSet release_images(const ImageReleaseModel& model, const ImageSet& set, Ran
 /// A model of either kind, told apart by its description.
 using AnyModel = std::variant<ReleaseModel, ImageReleaseModel>;
 AnyModel load_any_model(const std::filesystem::path& path);
+/// Who signed its file (ModelContainer::signer).
+const std::string& signer_of(const AnyModel& model);
 
 }  // namespace ppan

@@ -1,12 +1,15 @@
 #include "ppan/model/model_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -14,8 +17,10 @@
 #include <optional>
 #include <set>
 
+#include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/model/model_signature.h"
 
 namespace ppan {
 namespace {
@@ -25,6 +30,7 @@ using nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
 constexpr std::string_view kFormat = "ppan";
+constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 constexpr std::size_t kDigestSize = 64;
 constexpr std::uint64_t kMostNumbers = std::uint64_t{1} << 40U;
 
@@ -155,23 +161,166 @@ Tensor take_tensor(const Entry& entry, std::string_view buffer, std::string_view
   return tensor;
 }
 
-// The digest is taken with its own digits as zeros; this is where they are in the header.
-std::size_t digest_place(std::string_view header, std::string_view digest) {
-  const std::string field = fmt::format("\"sha256\":\"{}\"", digest);
+// What the first bytes say of the rest.
+struct Header {
+  std::vector<Entry> entries;  // in the order of their bytes
+  std::uint64_t covered = 0;   // bytes of all tensors, which follow each other without gaps
+  std::string description;
+  std::string digest;
+  std::size_t digest_at = 0;  // in the header
+  std::string signer;         // empty: not signed
+  std::string signature;
+  std::size_t signature_at = 0;
+};
+
+// Where the digits of a field are, which its seal counts as zeros.
+std::size_t place_of(std::string_view header, std::string_view key, std::string_view digits) {
+  const std::string field = fmt::format("\"{}\":\"{}\"", key, digits);
   const std::size_t at = header.find(field);
-  return at == std::string_view::npos ? at : at + field.size() - 1 - digest.size();
+  return at == std::string_view::npos ? at : at + field.size() - 1 - digits.size();
 }
+
+bool hexadecimal(std::string_view text, std::size_t size) {
+  return text.size() == size && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::uint64_t header_length(std::string_view bytes, std::string_view name, const ModelLimits& limits) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  if (length > limits.header_bytes)
+    refuse(name, fmt::format("its header would be larger than {} bytes", limits.header_bytes));
+  if (length < 2) refuse(name, "its header does not begin with '{'");
+  return length;
+}
+
+void check_version(const std::string& version, std::string_view name) {
+  if (version.empty() || version.size() > 6 ||
+      !std::all_of(version.begin(), version.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    refuse(name, "its version is not a number");
+  if (std::stoi(version) > kModelVersion) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{} was written in version {} of the model format; this program reads up to version {}",
+                    name, version, kModelVersion),
+        "use a newer ppan");
+  }
+  if (std::stoi(version) != kModelVersion) refuse(name, fmt::format("version {} is unknown", version));
+}
+
+std::vector<Entry> parse_entries(const json& header, std::string_view name, const ModelLimits& limits) {
+  if (header.size() - 1 > limits.tensors)
+    refuse(name, fmt::format("it has more than {} tensors", limits.tensors));
+  std::vector<Entry> entries;
+  for (const auto& [key, value] : header.items()) {
+    if (key != "__metadata__") entries.push_back(parse_entry(key, value, limits, name));
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  return entries;
+}
+
+Header parse_header(std::string_view text, std::string_view name, const ModelLimits& limits) {
+  if (!text.starts_with('{')) refuse(name, "its header does not begin with '{'");
+  const json header = parse_json(text, limits.nesting, name, "header");
+  const auto metadata = header.find("__metadata__");
+  if (metadata == header.end() || !metadata->is_object()) refuse(name, "it has no metadata");
+  const auto field = [&](const char* key) -> std::string {
+    const auto value = metadata->find(key);
+    if (value == metadata->end() || !value->is_string())
+      refuse(name, fmt::format("its metadata has no '{}'", key));
+    return value->get<std::string>();
+  };
+  if (field("format") != kFormat) refuse(name, "it is a safetensors file of another program");
+  check_version(field("version"), name);
+  Header out;
+  out.digest = field("sha256");
+  out.digest_at = place_of(text, "sha256", out.digest);
+  if (out.digest.size() != kDigestSize || out.digest_at == std::string_view::npos)
+    refuse(name, "its checksum cannot be found");
+  if (metadata->contains("signer") || metadata->contains("signature")) {
+    out.signer = field("signer");
+    out.signature = field("signature");
+    out.signature_at = place_of(text, "signature", out.signature);
+    if (!hexadecimal(out.signer, kPublicKeyDigits) || !hexadecimal(out.signature, kSignatureDigits) ||
+        out.signature_at == std::string_view::npos)
+      refuse(name, "its signature cannot be found");
+  }
+  out.description = field("description");
+  out.entries = parse_entries(header, name, limits);
+  for (const Entry& entry : out.entries) {
+    if (entry.begin != out.covered || entry.end < entry.begin || entry.end > limits.file_bytes)
+      refuse(name, fmt::format("tensor '{}' leaves a gap, overlaps another or ends outside of the file",
+                               entry.name));
+    out.covered = entry.end;
+  }
+  return out;
+}
+
+// Checksum and signature, each taken with its own digits as zeros, the signature also with those of the
+// checksum, which is made last.
+void check_seals(std::string_view bytes, const Header& header, std::string_view name) {
+  std::string zeroed(bytes);
+  zeroed.replace(kLengthBytes + header.digest_at, kDigestSize, kDigestSize, '0');
+  if (sha256(zeroed) != header.digest) refuse(name, "its checksum does not match: it was altered or damaged");
+  if (header.signer.empty()) return;
+  zeroed.replace(kLengthBytes + header.signature_at, kSignatureDigits, kSignatureDigits, '0');
+  if (!signature_holds(header.signer, zeroed, header.signature))
+    refuse(name, "its signature does not match: it was altered after it was signed");
+}
+
+// Reads a file piece by piece, so that nothing is read before what precedes it was found good.
+class ModelReader {
+ public:
+  explicit ModelReader(const std::filesystem::path& path)
+      : name_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_ < 0) fail("open");
+  }
+  ModelReader(const ModelReader&) = delete;
+  ModelReader& operator=(const ModelReader&) = delete;
+  ~ModelReader() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  // Appends up to `count` bytes; fewer only at the end of the file.
+  void read(std::uint64_t count, std::string& to) {
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 20U;
+    while (count > 0) {
+      const std::size_t before = to.size();
+      to.resize(before + static_cast<std::size_t>(std::min(count, kPiece)));
+      const ssize_t got = ::read(file_, to.data() + before, to.size() - before);
+      const int error_number = errno;
+      to.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+      if (got == 0) return;
+      if (got < 0 && error_number != EINTR) {
+        errno = error_number;
+        fail("read");
+      }
+      count -= static_cast<std::uint64_t>(std::max<ssize_t>(got, 0));
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const char* action) const {
+    throw Error(ErrorCode::kIo, fmt::format("cannot {} {}: {}", action, name_, std::strerror(errno)));
+  }
+
+  std::string name_;
+  int file_;
+};
 
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
+  start_crypto();
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  if (context == nullptr) throw std::bad_alloc();
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
-  if (context == nullptr || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1 ||
+  if (EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1 ||
       EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) != 1 ||
       EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
-    throw Error(ErrorCode::kInternal, "cannot compute SHA-256");
+    throw std::bad_alloc();  // nothing else can go wrong here
   return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
 }
 
@@ -206,7 +355,7 @@ template const std::vector<std::int32_t>& ModelContainer::at(const std::string&,
 template const std::vector<std::int64_t>& ModelContainer::at(const std::string&,
                                                              const std::vector<std::int64_t>&) const;
 
-std::string model_bytes(const ModelContainer& model) {
+std::string model_bytes(const ModelContainer& model, const SigningKey* key) {
   // Wide numbers first, so that each tensor lies at a multiple of its element size; then by name.
   std::vector<const std::pair<const std::string, Tensor>*> order;
   for (const auto& entry : model.tensors) order.push_back(&entry);
@@ -233,6 +382,11 @@ std::string model_bytes(const ModelContainer& model) {
                               {"version", std::to_string(kModelVersion)},
                               {"sha256", zeros},
                               {"description", model.metadata.dump()}};
+    const std::string unsigned_digits(kSignatureDigits, '0');
+    if (key != nullptr) {
+      header["__metadata__"]["signer"] = key->public_key();
+      header["__metadata__"]["signature"] = unsigned_digits;
+    }
     std::string text = header.dump();
     text.resize((text.size() + 7) / 8 * 8, ' ');
     if (text.size() > ModelLimits{}.header_bytes)
@@ -249,7 +403,11 @@ std::string model_bytes(const ModelContainer& model) {
           },
           entry->second.values);
     }
-    const std::size_t place = sizeof length + digest_place(text, zeros);
+    if (key != nullptr) {
+      const std::size_t place = sizeof length + place_of(text, "signature", unsigned_digits);
+      bytes.replace(place, kSignatureDigits, key->sign(bytes));
+    }
+    const std::size_t place = sizeof length + place_of(text, "sha256", zeros);
     bytes.replace(place, kDigestSize, sha256(bytes));
     return bytes;
   } catch (const json::exception& error) {
@@ -259,86 +417,48 @@ std::string model_bytes(const ModelContainer& model) {
 }
 
 ModelContainer parse_model(std::string_view bytes, std::string_view name, const ModelLimits& limits) {
-  std::uint64_t length = 0;
-  if (bytes.size() < sizeof length) refuse(name, "it is too short");
+  if (bytes.size() < kLengthBytes) refuse(name, "it is too short");
   if (bytes.size() > limits.file_bytes)
     refuse(name, fmt::format("it is larger than {} bytes", limits.file_bytes));
-  std::memcpy(&length, bytes.data(), sizeof length);
-  if (length > limits.header_bytes)
-    refuse(name, fmt::format("its header would be larger than {} bytes", limits.header_bytes));
-  if (length > bytes.size() - sizeof length) refuse(name, "it ends inside its header");
-  const std::string_view text = bytes.substr(sizeof length, length);
-  const std::string_view buffer = bytes.substr(sizeof length + length);
-  if (!text.starts_with('{')) refuse(name, "its header does not begin with '{'");
-  const json header = parse_json(text, limits.nesting, name, "header");
-
-  const auto metadata = header.find("__metadata__");
-  const auto field = [&](const char* key) -> std::string {
-    if (metadata == header.end() || !metadata->is_object()) refuse(name, "it has no metadata");
-    const auto value = metadata->find(key);
-    if (value == metadata->end() || !value->is_string())
-      refuse(name, fmt::format("its metadata has no '{}'", key));
-    return value->get<std::string>();
-  };
-  if (field("format") != kFormat) refuse(name, "it is a safetensors file of another program");
-  const std::string version = field("version");
-  if (version.empty() || version.size() > 6 ||
-      !std::all_of(version.begin(), version.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    refuse(name, "its version is not a number");
-  if (std::stoi(version) > kModelVersion) {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format("{} was written in version {} of the model format; this program reads up to version {}",
-                    name, version, kModelVersion),
-        "use a newer ppan");
-  }
-  if (std::stoi(version) != kModelVersion) refuse(name, fmt::format("version {} is unknown", version));
-
-  const std::string digest = field("sha256");
-  const std::size_t place = digest_place(text, digest);
-  if (digest.size() != kDigestSize || place == std::string_view::npos)
-    refuse(name, "its checksum cannot be found");
-  std::string zeroed(bytes);
-  zeroed.replace(sizeof length + place, kDigestSize, kDigestSize, '0');
-  if (sha256(zeroed) != digest) refuse(name, "its checksum does not match: it was altered or damaged");
-  zeroed = {};
-
-  if (header.size() - 1 > limits.tensors)
-    refuse(name, fmt::format("it has more than {} tensors", limits.tensors));
-  std::vector<Entry> entries;
-  for (const auto& [key, value] : header.items()) {
-    if (key != "__metadata__") entries.push_back(parse_entry(key, value, limits, name));
-  }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
-  std::uint64_t covered = 0;
-  for (const Entry& entry : entries) {
-    if (entry.begin != covered || entry.end < entry.begin || entry.end > buffer.size())
-      refuse(name, fmt::format("tensor '{}' leaves a gap, overlaps another or ends outside of the file",
-                               entry.name));
-    covered = entry.end;
-  }
-  if (covered != buffer.size()) refuse(name, "its tensors do not cover it");
+  const std::uint64_t length = header_length(bytes, name, limits);
+  if (length > bytes.size() - kLengthBytes) refuse(name, "it ends inside its header");
+  const Header header = parse_header(bytes.substr(kLengthBytes, length), name, limits);
+  const std::string_view buffer = bytes.substr(kLengthBytes + length);
+  if (header.covered > buffer.size())
+    refuse(name, "a tensor leaves a gap, overlaps another or ends outside of the file");
+  if (header.covered < buffer.size()) refuse(name, "its tensors do not cover it");
+  check_seals(bytes, header, name);
 
   ModelContainer model;
-  model.metadata = parse_json(field("description"), limits.nesting, name, "description");
+  model.metadata = parse_json(header.description, limits.nesting, name, "description");
   if (!model.metadata.is_object()) refuse(name, "its description is not an object");
-  for (const Entry& entry : entries) model.tensors.emplace(entry.name, take_tensor(entry, buffer, name));
-  model.checksum = digest;
+  for (const Entry& entry : header.entries)
+    model.tensors.emplace(entry.name, take_tensor(entry, buffer, name));
+  model.checksum = header.digest;
+  model.signer = header.signer;
   return model;
 }
 
-void write_model(const std::filesystem::path& path, const ModelContainer& model) {
-  write_file(path, model_bytes(model), Access::kPrivate);
+void write_model(const std::filesystem::path& path, const ModelContainer& model, const SigningKey* key) {
+  write_file(path, model_bytes(model, key), Access::kPrivate);
 }
 
 ModelContainer read_model(const std::filesystem::path& path, const ModelLimits& limits) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (!error && size > limits.file_bytes)
-    refuse(path.string(), fmt::format("it is larger than {} bytes", limits.file_bytes));
-  return parse_model(read_file(path), path.string(), limits);
+  const std::string name = path.string();
+  ModelReader file(path);
+  std::string bytes;
+  file.read(kLengthBytes, bytes);
+  if (bytes.size() < kLengthBytes) refuse(name, "it is too short");
+  const std::uint64_t length = header_length(bytes, name, limits);
+  file.read(1, bytes);
+  if (bytes.back() != '{') refuse(name, "its header does not begin with '{'");
+  file.read(length - 1, bytes);
+  if (bytes.size() < kLengthBytes + length) refuse(name, "it ends inside its header");
+  const std::uint64_t body = parse_header(std::string_view(bytes).substr(kLengthBytes), name, limits).covered;
+  if (kLengthBytes + length + body > limits.file_bytes)
+    refuse(name, fmt::format("it is larger than {} bytes", limits.file_bytes));
+  file.read(body + 1, bytes);  // one more, to see that it ends
+  return parse_model(bytes, name, limits);
 }
 
 }  // namespace ppan

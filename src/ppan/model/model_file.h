@@ -15,6 +15,8 @@
 
 namespace ppan {
 
+class SigningKey;
+
 /// Numbers in row-major order. Dtypes F32, F64, I32 and I64 of safetensors.
 struct Tensor {
   std::vector<std::int64_t> shape{};  ///< Empty: one number.
@@ -32,6 +34,9 @@ struct ModelContainer {
       nlohmann::json::object();  ///< The self-description: schema, encoding, training, ...
   std::map<std::string, Tensor> tensors{};
   std::string checksum{};  ///< SHA-256 of the file as read, 64 hexadecimal digits. Ignored when writing.
+  /// Public key, 64 hexadecimal digits, of whoever signed the file as read; the signature was found to hold.
+  /// Empty: nobody did. Ignored when writing.
+  std::string signer{};
 
   /// The tensor of this name, type and shape. Throws Error(kBadInput) naming what is there instead.
   template <typename Value>
@@ -52,13 +57,15 @@ struct ModelLimits {
 };
 
 /// The bytes of a model file: the same for the same contents. Throws Error(kInternal) for contents that could
-/// not be read back, numbers that are not finite among them.
-std::string model_bytes(const ModelContainer& model);
+/// not be read back, numbers that are not finite among them. With a key, they are signed.
+std::string model_bytes(const ModelContainer& model, const SigningKey* key = nullptr);
 /// Throws Error(kBadInput) for anything that model_bytes() would not have written; `name` is for messages.
 ModelContainer parse_model(std::string_view bytes, std::string_view name, const ModelLimits& limits = {});
 
 /// model_bytes() to a file, all or nothing.
-void write_model(const std::filesystem::path& path, const ModelContainer& model);
+void write_model(const std::filesystem::path& path, const ModelContainer& model,
+                 const SigningKey* key = nullptr);
+/// Nothing of the file is read before what comes before it was found good, and none of it twice.
 ModelContainer read_model(const std::filesystem::path& path, const ModelLimits& limits = {});
 
 /// SHA-256 of some bytes as 64 hexadecimal digits; also the fingerprint of data files.

@@ -10,6 +10,8 @@
 #include <set>
 
 #include "ppan/core/error.h"
+#include "ppan/core/printable.h"
+#include "ppan/model/component_effect.h"
 #include "ppan/model/model_file.h"
 #include "ppan/model/model_parts.h"
 
@@ -57,6 +59,21 @@ bool listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// No list of columns is longer than a table is wide: each is compared with others.
+void check_sizes(const json& description) {
+  const std::size_t most = CsvLimits{}.columns;
+  const auto check = [&](const json& list) {
+    if (list.is_array() && list.size() > most)
+      throw Error(ErrorCode::kBadInput, fmt::format("it names more than {} columns", most));
+  };
+  const json& model = description.at("model");
+  for (const json& list : model.at("schema")) check(list);
+  for (const json& list : model.at("encoding")) check(list);
+  check(model.at("encoding"));
+  check(description.at("release").at("columns"));
+  check(description.at("origin").at("columns"));
+}
+
 // Every released and kept column once, and nothing else.
 void check_order(const TableModel& model, const std::vector<std::string>& order) {
   const std::vector<std::string> kept = model.schema().kept_columns();
@@ -89,21 +106,6 @@ Matrix<float> matrix_of(const std::string& name, const Tensor& tensor) {
       out(r, c) = (*values)[static_cast<std::size_t>(r * out.cols() + c)];
   }
   return out;
-}
-
-std::string component_text(const TableComponent& component) {
-  std::string text = component.label.empty() ? std::string(to_string(component.kind)) : component.label;
-  if (component.codebook) {
-    text += fmt::format(": codebook of {} codewords, at least {:g} people each",
-                        component.codebook->codewords(), component.codebook->least_rows);
-  }
-  if (component.kind != ComponentKind::kTrained) return text;
-  text +=
-      fmt::format(": {}, {} parameters", to_string(component.mechanism.kind), component.parameters.size());
-  if (component.mechanism.kind == MechanismKind::kNoisyCode)
-    text += fmt::format(", code of {} numbers within ±{:g}", component.mechanism.code,
-                        component.mechanism.code_radius);
-  return text;
 }
 
 }  // namespace
@@ -154,6 +156,7 @@ ReleaseModel from_container(const ModelContainer& container, std::string_view na
   }
   try {
     const json& from = container.metadata;
+    check_sizes(from);
     ModelParts parts;
     parts.description = from.at("model");
     for (const auto& [key, tensor] : container.tensors) parts.tensors.emplace(key, matrix_of(key, tensor));
@@ -164,7 +167,8 @@ ReleaseModel from_container(const ModelContainer& container, std::string_view na
                      .order = release.at("columns").get<std::vector<std::string>>(),
                      .origin = origin_from_json(from.at("origin")),
                      .audit = std::nullopt,
-                     .checksum = container.checksum};
+                     .checksum = container.checksum,
+                     .signer = container.signer};
     if (from.contains("audit")) out.audit = audit_from_json(from.at("audit"));
     check_order(out.table, out.order);
     return out;
@@ -176,9 +180,9 @@ ReleaseModel from_container(const ModelContainer& container, std::string_view na
   }
 }
 
-void save_model(const std::filesystem::path& path, const ReleaseModel& model) {
+void save_model(const std::filesystem::path& path, const ReleaseModel& model, const SigningKey* key) {
   check_order(model.table, model.order);
-  write_model(path, to_container(model));
+  write_model(path, to_container(model), key);
 }
 
 ReleaseModel load_model(const std::filesystem::path& path) {
@@ -196,7 +200,8 @@ ReleaseModel mix_models(const ReleaseModel& first, const ReleaseModel& second, d
                    .order = first.order,
                    .origin = {},
                    .audit = std::nullopt,
-                   .checksum = {}};
+                   .checksum = {},
+                   .signer = {}};
   out.origin = mix_origins(first.origin, second.origin, second_weight);
   return out;
 }
@@ -206,7 +211,7 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
   const ModelOrigin& origin = model.origin;
   std::string out;
   const auto line = [&](std::string_view name, const std::string& text) {
-    if (!text.empty()) out += fmt::format("{:<11}{}\n", name, text);
+    if (!text.empty()) out += fmt::format("{:<11}{}\n", name, printable(text));
   };
   const auto names = [](const std::vector<std::string>& columns) {
     return fmt::format("{}", fmt::join(columns, ", "));
@@ -223,9 +228,10 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
   line("side", names(schema.side));
   line("releases", names(model.order));
   line("bad rows", std::string(to_string(model.unknown)));
-  for (const TableComponent& component : model.table.components())
+  const std::vector<TableComponent>& components = model.table.components();
+  for (std::size_t i = 0; i < components.size(); ++i)
     line("mechanism",
-         fmt::format("{:.4g} % of the rows: {}", 100 * component.weight, component_text(component)));
+         fmt::format("{:.4g} % of the rows: {}", 100 * components[i].weight, component_text(model.table, i)));
   if (origin.budget) line("budget", fmt::format("{:.4g}", *origin.budget));
   if (origin.distortion) {
     line("distortion",
@@ -242,6 +248,7 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
   for (const auto& [name, text] : origin_lines(origin, "rows", unit)) line(name, text);
   for (const auto& [name, text] : audit_lines(model.audit, "rows", unit)) line(name, text);
   line("checksum", model.checksum.empty() ? "" : "sha256 " + model.checksum);
+  line("signed", model.signer.empty() ? "no" : "with the key " + model.signer);
   return out;
 }
 
@@ -249,6 +256,7 @@ json to_json(const ReleaseModel& model) {
   json out = to_container(model).metadata;
   out["audited"] = model.audit.has_value();
   out["checksum"] = model.checksum;
+  out["signer"] = model.signer;
   return out;
 }
 

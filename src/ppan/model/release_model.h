@@ -19,6 +19,8 @@
 
 namespace ppan {
 
+class SigningKey;
+
 struct ModelContainer;
 
 /// How the tables are written that a model was trained on and releases.
@@ -43,6 +45,7 @@ struct ReleaseModel {
   ModelOrigin origin{};
   std::optional<ModelAudit> audit{};
   std::string checksum{};  ///< Of the file it was read from; empty otherwise.
+  std::string signer{};    ///< Public key of who signed that file (ModelContainer); empty otherwise.
 };
 
 /// The order of a released table: the useful and kept columns as they come in `names`.
@@ -53,8 +56,9 @@ ModelContainer to_container(const ReleaseModel& model);
 /// messages.
 ReleaseModel from_container(const ModelContainer& container, std::string_view name);
 
-/// All or nothing.
-void save_model(const std::filesystem::path& path, const ReleaseModel& model);
+/// All or nothing. With a key, the file is signed; without, it is not, whatever it was read from.
+void save_model(const std::filesystem::path& path, const ReleaseModel& model,
+                const SigningKey* key = nullptr);
 ReleaseModel load_model(const std::filesystem::path& path);
 
 /// One model that releases a row by `second` with probability `second_weight`, otherwise by `first`; for

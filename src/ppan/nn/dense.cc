@@ -1,6 +1,8 @@
 #include "ppan/nn/dense.h"
 
 #include <cblas.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <cstddef>
 #include <type_traits>

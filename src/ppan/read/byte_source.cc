@@ -43,8 +43,8 @@ class FileSource final : public ByteSource {
 
 class GzipSource final : public ByteSource {
  public:
-  explicit GzipSource(std::unique_ptr<ByteSource> packed)
-      : ByteSource(packed->name()), packed_(std::move(packed)), input_(kInputBytes) {
+  GzipSource(std::unique_ptr<ByteSource> packed, std::uint64_t most)
+      : ByteSource(packed->name()), packed_(std::move(packed)), input_(kInputBytes), most_(most) {
     // 16: gzip header expected; 15: largest window.
     if (inflateInit2(&stream_, 16 + 15) != Z_OK) throw std::bad_alloc();  // nothing else can go wrong here
   }
@@ -77,7 +77,12 @@ class GzipSource final : public ByteSource {
         damaged(stream_.msg != nullptr ? stream_.msg : "is not gzip data");
       }
     }
-    return wanted - stream_.avail_out;
+    const std::size_t got = wanted - stream_.avail_out;
+    unpacked_ += got;
+    if (unpacked_ > most_)
+      throw Error(ErrorCode::kBadInput, fmt::format("{} unpacks to more than {} bytes", name(), most_),
+                  "raise --max-unpacked if the file is to be trusted, or give it uncompressed");
+    return got;
   }
 
  private:
@@ -90,8 +95,42 @@ class GzipSource final : public ByteSource {
 
   std::unique_ptr<ByteSource> packed_;
   std::vector<char> input_;
+  std::uint64_t most_;
+  std::uint64_t unpacked_ = 0;
   z_stream stream_{};
   bool between_members_ = false;
+};
+
+class ViewSource final : public ByteSource {
+ public:
+  ViewSource(std::string_view bytes, std::string name) : ByteSource(std::move(name)), bytes_(bytes) {}
+
+  std::size_t read(char* to, std::size_t count) override {
+    const std::size_t got = bytes_.copy(to, count);
+    bytes_.remove_prefix(got);
+    return got;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+class ContinuedSource final : public ByteSource {
+ public:
+  ContinuedSource(std::string head, std::unique_ptr<ByteSource> rest)
+      : ByteSource(rest->name()), head_(std::move(head)), rest_(std::move(rest)) {}
+
+  std::size_t read(char* to, std::size_t count) override {
+    if (used_ == head_.size()) return rest_->read(to, count);
+    const std::size_t got = head_.copy(to, count, used_);
+    used_ += got;
+    return got;
+  }
+
+ private:
+  std::string head_;
+  std::size_t used_ = 0;
+  std::unique_ptr<ByteSource> rest_;
 };
 
 class MemorySource final : public ByteSource {
@@ -112,7 +151,7 @@ class MemorySource final : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path) {
+std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path, std::uint64_t most_unpacked) {
   if (path == "-") return std::make_unique<FileSource>("standard input", STDIN_FILENO, false);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
@@ -121,12 +160,25 @@ std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
     throw Error(ErrorCode::kIo, fmt::format("cannot read {}: {}", path.string(), std::strerror(EISDIR)));
-  if (path.extension() == ".gz") return std::make_unique<GzipSource>(std::move(file));
+  if (path.extension() == ".gz") return std::make_unique<GzipSource>(std::move(file), most_unpacked);
   return file;
 }
 
 std::unique_ptr<ByteSource> memory_source(std::string bytes, std::string name) {
   return std::make_unique<MemorySource>(std::move(bytes), std::move(name));
+}
+
+std::unique_ptr<ByteSource> view_source(std::string_view bytes, std::string name) {
+  return std::make_unique<ViewSource>(bytes, std::move(name));
+}
+
+std::unique_ptr<ByteSource> continued_source(std::string head, std::unique_ptr<ByteSource> rest) {
+  return std::make_unique<ContinuedSource>(std::move(head), std::move(rest));
+}
+
+bool can_be_read_again(const std::filesystem::path& path) {
+  struct stat status {};
+  return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 }  // namespace ppan

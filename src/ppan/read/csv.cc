@@ -161,7 +161,7 @@ Problems CsvOptions::check() const {
   problems.require(decimal == '.' || decimal == ',', "decimal", "must be '.' or ','");
   problems.require_at_least("chunk_rows", static_cast<double>(chunk_rows), 1);
   problems.require_between("limits.field_bytes", static_cast<double>(limits.field_bytes), 1, 1U << 30U);
-  problems.require_between("limits.row_bytes", static_cast<double>(limits.row_bytes), 1, 1U << 30U);
+  problems.require_between("limits.row_bytes", static_cast<double>(limits.row_bytes), 1, 1U << 28U);
   problems.require_at_least("limits.columns", static_cast<double>(limits.columns), 1);
   return problems.take();
 }
@@ -213,18 +213,18 @@ class CsvReader::Scan {
 CsvReader::CsvReader(std::unique_ptr<ByteSource> source, CsvOptions options)
     : source_(std::move(source)), options_(std::move(options)) {
   require_none(options_.check(), "options for reading delimited text");
-  while (!ended_ && rest_.size() < kBlockBytes) read_more(rest_, 0);
-  const std::string_view head(rest_.data(), rest_.size());
+  while (!ended_ && buffer_.size() < kBlockBytes) read_more();
+  const std::string_view head(buffer_.data(), buffer_.size());
   if (head.empty()) throw Error(ErrorCode::kBadInput, fmt::format("{} is empty", source_->name()));
   const bool bom = head.starts_with("\xEF\xBB\xBF");
   if (head.find('\n') == std::string_view::npos && head.find('\r') < head.size() - 1)
     fail(1, "lines end with a carriage return alone", "convert it: tr '\\r' '\\n' < in.csv > out.csv");
-  if (bom) rest_.erase(rest_.begin(), rest_.begin() + 3);
+  if (bom) position_ = 3;
   delimiter_ = ',';
   if (options_.delimiter) {
     delimiter_ = *options_.delimiter;
   } else {
-    std::string_view sample(rest_.data(), rest_.size());
+    std::string_view sample = head.substr(position_);
     const std::size_t last_line = sample.rfind('\n');
     if (!ended_ && last_line != std::string_view::npos) sample = sample.substr(0, last_line + 1);
     delimiter_ = guess_delimiter(sample);
@@ -232,26 +232,42 @@ CsvReader::CsvReader(std::unique_ptr<ByteSource> source, CsvOptions options)
   take_header();
 }
 
-// Appends the next block; false when there was none. `position` is where the row on line_ begins in `buffer`.
-bool CsvReader::read_more(std::vector<char>& buffer, std::size_t position) {
+// Appends the next block; false when there was none.
+bool CsvReader::read_more() {
   if (ended_) return false;
-  const std::size_t before = buffer.size();
-  // A long row is scanned anew after each read; doubling keeps the whole linear in its length.
-  const std::size_t wanted = std::max(kBlockBytes, before - position);
-  buffer.resize(before + wanted);
-  const std::size_t got = source_->read(buffer.data() + before, wanted);
-  buffer.resize(before + got);
-  ended_ = got == 0;
-  const auto old_end = buffer.begin() + static_cast<std::ptrdiff_t>(before);
-  const auto row_begin = buffer.begin() + static_cast<std::ptrdiff_t>(position);
-  check_text({buffer.data() + before, got}, line_ + std::count(row_begin, old_end, '\n'));
+  const std::size_t before = buffer_.size();
+  // A row that is not whole is scanned anew after each read. That it doubles before keeps the whole linear in
+  // its length, even where a pipe gives a byte at a time.
+  const std::size_t least = std::max<std::size_t>(1, before - position_);
+  const std::size_t wanted = std::max(kBlockBytes, least);
+  buffer_.resize(before + wanted);
+  std::size_t got = 0;
+  while (got < least && !ended_) {
+    const std::size_t more = source_->read(buffer_.data() + before + got, wanted - got);
+    got += more;
+    ended_ = more == 0;
+  }
+  buffer_.resize(before + got);
+  work_ += before - position_ + got;
+  const auto old_end = buffer_.begin() + static_cast<std::ptrdiff_t>(before);
+  const auto row_begin = buffer_.begin() + static_cast<std::ptrdiff_t>(position_);
+  check_text({buffer_.data() + before, got}, line_ + std::count(row_begin, old_end, '\n'));
   return got > 0;
+}
+
+// Lets go of what lies before position_, once that is most of the buffer, so that each byte is moved about
+// once.
+void CsvReader::drop_consumed() {
+  if (position_ == 0 || position_ < buffer_.size() - position_) return;
+  work_ += buffer_.size() - position_;
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(position_));
+  position_ = 0;
 }
 
 // Refuses what is not UTF-8 text; `line` is the one on which `bytes` begins.
 void CsvReader::check_text(std::span<const char> bytes, std::int64_t line) {
   const std::string_view text(bytes.data(), bytes.size());
-  if (line_ == 1 && row_ == 0 && rest_.size() == text.size() && !text.empty()) {
+  if (line_ == 1 && row_ == 0 && buffer_.size() == text.size() && !text.empty()) {
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
       fail(1, "the file is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 in.csv > out.csv");
     if (text.starts_with("\x1F\x8B"))
@@ -310,18 +326,18 @@ void CsvReader::fail(std::int64_t line, const std::string& what, const std::stri
   throw Error(ErrorCode::kBadInput, text, fix);
 }
 
-// Adds the cells of the row that begins at `position`, and moves `position` behind it.
-CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan, std::size_t& position) {
-  std::vector<char>& buffer = chunk.buffer_;
-  const char* const data = buffer.data();
-  const std::size_t size = buffer.size();
+// Adds the cells of the row that begins at position_, and moves that behind it. Cells are places in buffer_.
+CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
+  const char* const data = buffer_.data();
+  const std::size_t size = buffer_.size();
   const std::size_t first_cell = chunk.cells_.size();
   const std::size_t most_columns = names_.empty() ? options_.limits.columns : names_.size();
   std::int64_t lines = 1;
-  std::size_t start = position;
-  std::size_t stop = position;
+  std::size_t start = position_;
+  std::size_t stop = position_;
   unescape_.clear();
   const auto need_more = [&] {
+    work_ += size - position_;
     chunk.cells_.resize(first_cell);
     return RowEnd::kNeedMore;
   };
@@ -385,10 +401,12 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan, std::size_t& 
       fail(line_, fmt::format("the row has more than {} fields", most_columns), "check the delimiter");
     }
   }
-  // Only now is the row known to be whole, so that it will not be scanned again.
+  // Only now is the row known to be whole, so that it will not be scanned again; but for a first row that is
+  // data.
+  if (names_.empty() && !options_.header) unescape_.clear();
   for (const std::size_t index : unescape_) {
     CsvChunk::Cell& cell = chunk.cells_[index];
-    char* const text = buffer.data() + cell.first;
+    char* const text = buffer_.data() + cell.first;
     std::uint32_t length = 0;
     for (std::uint32_t i = 0; i < cell.length; ++i) {
       text[length++] = text[i];
@@ -396,7 +414,8 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan, std::size_t& 
     }
     cell.length = length;
   }
-  position = std::min(stop + 1, size);
+  work_ += std::min(stop + 1, size) - position_;
+  position_ = std::min(stop + 1, size);
   const std::size_t cells = chunk.cells_.size() - first_cell;
   if (!names_.empty() && cells != names_.size()) {
     if (cells == 1 && chunk.cells_.back().length == 0) {  // a blank line
@@ -416,30 +435,31 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan, std::size_t& 
 
 void CsvReader::take_header() {
   CsvChunk chunk;
-  std::size_t position = 0;
+  std::optional<Scan> scan;
   std::size_t begin = 0;
-  while (chunk.cells_.empty()) {
-    begin = position;
-    // A copy is scanned, because undoing doubled quotes changes it and the first row may be data.
-    chunk.buffer_ = rest_;
-    Scan scan(chunk.buffer_, delimiter_, position);
-    if (position < rest_.size() && scan_row(chunk, scan, position) == RowEnd::kRow) {
-      if (chunk.cells_.size() > 1 || chunk.cells_[0].length > 0) break;
-      chunk.cells_.clear();  // a blank line
+  for (;;) {
+    if (!scan) scan.emplace(buffer_, delimiter_, position_);
+    begin = position_;
+    if (position_ < buffer_.size()) {
+      const bool whole = scan_row(chunk, *scan) == RowEnd::kRow;
+      if (whole && (chunk.cells_.size() > 1 || chunk.cells_[0].length > 0)) break;
+      chunk.cells_.clear();
       chunk.lines_.clear();
-      continue;
+      if (whole) continue;  // a blank line
     }
-    if (rest_.size() - position > options_.limits.row_bytes)
+    if (buffer_.size() - position_ > options_.limits.row_bytes)
       fail(line_, fmt::format("the first row is longer than {} bytes", options_.limits.row_bytes),
            "check that the file is a table with one record per line");
-    if (!read_more(rest_, position) && position >= rest_.size())
+    drop_consumed();
+    if (!read_more() && position_ >= buffer_.size())
       throw Error(ErrorCode::kBadInput, fmt::format("{} holds no rows", source_->name()));
+    scan.reset();
   }
   const std::int64_t line = chunk.lines_[0];
   std::vector<std::string> names;
   std::unordered_map<std::string, std::size_t> seen;
   for (std::size_t c = 0; c < chunk.cells_.size(); ++c) {
-    std::string name(chunk.buffer_.data() + chunk.cells_[c].first, chunk.cells_[c].length);
+    std::string name(buffer_.data() + chunk.cells_[c].first, chunk.cells_[c].length);
     if (!options_.header || without_space(name).empty()) name = fmt::format("column{}", c + 1);
     const auto [before, is_new] = seen.emplace(name, c);
     if (!is_new) {
@@ -452,10 +472,9 @@ void CsvReader::take_header() {
   }
   names_ = std::move(names);
   if (!options_.header) {
-    position = begin;
+    position_ = begin;
     line_ = line;
   }
-  rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(position));
 }
 
 bool CsvReader::next(CsvChunk& chunk) {
@@ -463,28 +482,30 @@ bool CsvReader::next(CsvChunk& chunk) {
   chunk.lines_.clear();
   chunk.columns_ = names_.size();
   chunk.first_row_ = row_;
-  chunk.buffer_.swap(rest_);
-  std::size_t position = 0;
-  Scan scan(chunk.buffer_, delimiter_, 0);
+  drop_consumed();
+  std::size_t begin = position_;
+  Scan scan(buffer_, delimiter_, position_);
   while (chunk.rows() < options_.chunk_rows) {
-    if (position >= kChunkBytes) {
-      if (chunk.rows() > 0) break;
-      // Nothing but blank lines so far: let go of them.
-      chunk.buffer_.erase(chunk.buffer_.begin(),
-                          chunk.buffer_.begin() + static_cast<std::ptrdiff_t>(position));
-      position = 0;
-      scan = Scan(chunk.buffer_, delimiter_, position);
-    }
-    const bool empty = position >= chunk.buffer_.size();
-    if (!empty && scan_row(chunk, scan, position) == RowEnd::kRow) continue;
-    if (chunk.buffer_.size() - position > options_.limits.row_bytes) {
+    if (chunk.rows() == 0) begin = position_;  // blank lines belong to no chunk
+    if (position_ - begin >= kChunkBytes) break;
+    const bool empty = position_ >= buffer_.size();
+    if (!empty && scan_row(chunk, scan) == RowEnd::kRow) continue;
+    if (buffer_.size() - position_ > options_.limits.row_bytes) {
       fail(line_, fmt::format("the row is longer than {} bytes", options_.limits.row_bytes),
            "look for a quote that is not closed");
     }
-    if (!read_more(chunk.buffer_, position) && empty) break;
-    scan = Scan(chunk.buffer_, delimiter_, position);
+    if (chunk.rows() == 0) {
+      drop_consumed();
+      begin = position_;
+    }
+    if (!read_more() && empty) break;
+    scan = Scan(buffer_, delimiter_, position_);
   }
-  rest_.assign(chunk.buffer_.begin() + static_cast<std::ptrdiff_t>(position), chunk.buffer_.end());
+  if (chunk.rows() == 0) begin = position_;
+  chunk.buffer_.assign(buffer_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       buffer_.begin() + static_cast<std::ptrdiff_t>(position_));
+  for (CsvChunk::Cell& cell : chunk.cells_) cell.first -= static_cast<std::uint32_t>(begin);
+  work_ += chunk.buffer_.size();
   row_ += chunk.rows();
   return chunk.rows() > 0;
 }
@@ -496,7 +517,7 @@ std::optional<std::size_t> CsvReader::find(std::string_view name) const {
 }
 
 CsvReader open_csv(const std::filesystem::path& path, const CsvOptions& options) {
-  return CsvReader(open_source(path), options);
+  return CsvReader(open_source(path, options.limits.unpacked_bytes), options);
 }
 
 std::string sample_of(ByteSource& source) {
@@ -510,14 +531,14 @@ std::string sample_of(ByteSource& source) {
     }
     used += got;
   }
-  const std::size_t last_line = sample.rfind('\n');
-  if (last_line != std::string::npos) sample.resize(last_line + 1);
   return sample;
 }
 
 CsvGuess guess_csv(std::string_view sample) {
   CsvGuess guess;
   if (sample.starts_with("\xEF\xBB\xBF")) sample.remove_prefix(3);
+  if (const auto end = sample.rfind('\n'); sample.size() >= kSampleBytes && end != std::string_view::npos)
+    sample = sample.substr(0, end + 1);
   guess.delimiter = guess_delimiter(sample);
   const auto rows = split_sample(sample, guess.delimiter, kGuessRows);
   if (rows.empty()) return guess;

@@ -20,8 +20,9 @@ namespace ppan {
 /// Caps that keep a hostile or mistaken file from taking the machine with it.
 struct CsvLimits {
   std::size_t field_bytes = std::size_t{1} << 20U;  ///< Longest field.
-  std::size_t row_bytes = std::size_t{1} << 24U;    ///< Longest row. At most 2^30.
+  std::size_t row_bytes = std::size_t{1} << 24U;    ///< Longest row. At most 2^28.
   std::size_t columns = 16384;                      ///< Most columns.
+  std::uint64_t unpacked_bytes = kMostUnpacked;     ///< Of a compressed file.
 };
 
 struct CsvOptions {
@@ -82,6 +83,10 @@ class CsvReader {
   /// cells as there are names. Throws Error(kBadInput) naming the line for anything else.
   bool next(CsvChunk& chunk);
 
+  /// Bytes looked at or moved so far, those that were looked at again among them: at most a small multiple of
+  /// what was read, whatever the text is.
+  [[nodiscard]] std::uint64_t work() const { return work_; }
+
  private:
   class Scan;
   enum class RowEnd { kRow, kNeedMore };
@@ -92,9 +97,10 @@ class CsvReader {
     unsigned char high = 0xBF;
   };
 
-  bool read_more(std::vector<char>& buffer, std::size_t position);
+  bool read_more();
+  void drop_consumed();
   void check_text(std::span<const char> bytes, std::int64_t line);
-  RowEnd scan_row(CsvChunk& chunk, Scan& scan, std::size_t& position);
+  RowEnd scan_row(CsvChunk& chunk, Scan& scan);
   void take_header();
   [[noreturn]] void fail(std::int64_t line, const std::string& what, const std::string& fix) const;
 
@@ -102,11 +108,13 @@ class CsvReader {
   CsvOptions options_;
   std::vector<std::string> names_;
   char delimiter_ = ',';
-  std::vector<char> rest_;             // read, but not yet handed out
+  std::vector<char> buffer_;           // what was read
+  std::size_t position_ = 0;           // where the next row begins in it
   std::vector<std::size_t> unescape_;  // cells of the current row that hold doubled quotes
   bool ended_ = false;                 // the source has no more
   std::int64_t line_ = 1;              // on which the next row begins
   std::int64_t row_ = 0;               // rows handed out
+  std::uint64_t work_ = 0;
   Utf8 utf8_;
 };
 
@@ -124,11 +132,12 @@ struct CsvGuess {
   char decimal = '.';
   std::vector<std::string> unsure;  ///< What a person should look at, a sentence each.
 };
-/// `sample` is the beginning of the file, best cut at a line end; the first 200 rows in it are looked at.
-/// The delimiter is the candidate that splits the rows into the same number of fields most consistently, and
-/// into the most fields among equals. Row 1 is a header unless one of its fields is a number or empty.
+/// `sample` is the beginning of the file; its last line may be cut off, and the first 200 rows in it are
+/// looked at. The delimiter is the candidate that splits the rows into the same number of fields most
+/// consistently, and into the most fields among equals. Row 1 is a header unless one of its fields is a
+/// number or empty.
 CsvGuess guess_csv(std::string_view sample);
-/// The first bytes of a file (at most 1 MiB, cut after the last line end), for guess_csv.
+/// The first bytes of a source, at most 1 MiB, for guess_csv. continued_source() puts them back.
 std::string sample_of(ByteSource& source);
 
 /// The delimiter as messages and job files write it: "tab" or the character.

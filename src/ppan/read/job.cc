@@ -393,13 +393,16 @@ std::string write_job(const JobFile& job, const std::map<std::string, ColumnRema
   return out;
 }
 
-std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles, const std::string& source) {
+std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles, const std::string& source,
+                      std::uint64_t most_unpacked) {
   if (data == "-")
     throw Error(ErrorCode::kUsage,
-                "a job file cannot be drafted from standard input, because the table is read twice",
+                "a job file cannot be drafted from standard input: it has to name the table",
                 "save it to a file first");
   JobFile job;
-  const CsvGuess guess = guess_csv(sample_of(*open_source(data)));
+  auto input = open_source(data, most_unpacked);
+  std::string sample = sample_of(*input);
+  const CsvGuess guess = guess_csv(sample);
   job.source = source.empty() ? data.string() : source;
   job.csv.delimiter = guess.delimiter;
   job.csv.header = guess.header;
@@ -409,7 +412,8 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
                           "read.missing", "roles.sensitive", "roles.useful"})
     job.given[key] = 0;
 
-  CsvReader reader(open_source(data), job.csv);
+  // Read once: a pipe cannot be opened again.
+  CsvReader reader(continued_source(std::move(sample), std::move(input)), job.csv);
   take_roles(roles, reader.names(), job);
   const TableProfile table = profile_table(reader);
   std::map<std::string, ColumnRemark> remarks;

@@ -156,9 +156,9 @@ struct DraftRoles {
 };
 
 /// A first job file for a table: guesses how the file is written and what its columns are, and says in
-/// comments where it is unsure. `data` is read twice, so it cannot be "-"; `source` is what the job calls it,
+/// comments where it is unsure. `data` is read once and cannot be "-"; `source` is what the job calls it,
 /// `data` itself if empty. Throws Error(kUsage) for roles that name no column or contradict each other.
 std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles = {},
-                      const std::string& source = {});
+                      const std::string& source = {}, std::uint64_t most_unpacked = kMostUnpacked);
 
 }  // namespace ppan

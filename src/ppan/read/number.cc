@@ -12,6 +12,10 @@ namespace {
 constexpr std::array<double, kMostDecimals + 1> kPowers{1e0, 1e1, 1e2, 1e3,  1e4,  1e5, 1e6,
                                                         1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
 
+// Largest number that is read. Every encoding needs a variance and a skewness, and the cube of a larger one
+// is beyond what a double holds.
+constexpr double kMostMagnitude = 1e100;
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -85,6 +89,10 @@ ParsedNumber parse_number(std::string_view text, char mark) {
       return out;
     }
     out.value = 0;
+  }
+  if (std::abs(out.value) > kMostMagnitude) {
+    out.fault = NumberFault::kTooLarge;
+    return out;
   }
   if (scan != end && *scan == '.') {
     const char* const fraction = ++scan;

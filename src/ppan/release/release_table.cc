@@ -209,8 +209,8 @@ class Stream {
     std::unique_lock lock(writing_);
     turn_changed_.wait(lock, [&] { return failure_ || load.number == turn_ || left_.size() < kMostLeft; });
     if (failure_) return false;
-    left_.emplace(load.number, finished(load));
-    try {
+    try {  // a chunk that is lost, for want of memory, would leave the others waiting for it
+      left_.emplace(load.number, finished(load));
       for (auto next = left_.begin(); next != left_.end() && next->first == turn_; next = left_.erase(next)) {
         write(next->second);
         ++turn_;
@@ -305,8 +305,9 @@ Problems ReleaseOptions::check() const {
 }
 
 CsvReader open_table(const ReleaseModel& model, const std::filesystem::path& path,
-                     std::optional<char> delimiter) {
+                     std::optional<char> delimiter, std::uint64_t most_unpacked) {
   CsvOptions options = csv_options(model.format);
+  options.limits.unpacked_bytes = most_unpacked;
   if (delimiter) options.delimiter = delimiter;
   options.chunk_rows = kReleaseRows;
   return open_csv(path, options);

@@ -40,9 +40,11 @@ struct ReleaseSummary {
 /// Rows a thread takes at a time: enough for the networks to run at full speed, few enough to stay in cache.
 inline constexpr std::int64_t kReleaseRows = 1024;
 
-/// Opens the table as the model's tables are written. `delimiter` overrides what the model says.
+/// Opens the table as the model's tables are written. `delimiter` overrides what the model says;
+/// `most_unpacked` is what a compressed table may unpack to.
 CsvReader open_table(const ReleaseModel& model, const std::filesystem::path& path,
-                     std::optional<char> delimiter = std::nullopt);
+                     std::optional<char> delimiter = std::nullopt,
+                     std::uint64_t most_unpacked = kMostUnpacked);
 
 /// Releases the rest of `in` to `out`. Columns are found by name, in any order. Rows that cannot be released
 /// stop the release (Error(kBadInput) naming line, column and value), go to `rejects` with line and reason,

@@ -19,22 +19,24 @@ namespace {
 class TableSource {
  public:
   explicit TableSource(const JobFile& job) : job_(&job) {
-    if (job.source != "-") return;
-    const auto input = open_source("-");
+    if (can_be_read_again(job.source_path())) return;
+    const auto input = open_source(job.source_path(), job.csv.limits.unpacked_bytes);
+    name_ = input->name();
     std::string block(1U << 16U, '\0');
     while (const std::size_t got = input->read(block.data(), block.size())) bytes_.append(block, 0, got);
   }
   [[nodiscard]] CsvReader open() const {
-    if (job_->source == "-") return CsvReader(memory_source(bytes_, "standard input"), job_->csv);
+    if (!name_.empty()) return CsvReader(view_source(bytes_, name_), job_->csv);
     return open_csv(job_->source_path(), job_->csv);
   }
   [[nodiscard]] std::string fingerprint() const {
-    return sha256(job_->source == "-" ? bytes_ : read_file(job_->source_path()));
+    return sha256(!name_.empty() ? bytes_ : read_file(job_->source_path()));
   }
 
  private:
   const JobFile* job_;
-  std::string bytes_;
+  std::string name_;   // where it can be read only once (standard input, a pipe)
+  std::string bytes_;  // and what was read
 };
 
 std::vector<ColumnSpec> columns_to_read(const Schema& schema) {

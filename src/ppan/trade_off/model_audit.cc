@@ -38,21 +38,22 @@ UnknownRow policy_of(const ReleaseModel& model) {
 
 }  // namespace
 
-ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed)
+ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed,
+                               std::uint64_t max_unpacked)
     : model_(&model), seed_(seed) {
-  const auto source = open_source(path);
+  const auto source = open_source(path, max_unpacked);
   name_ = source->name();
   std::string block(std::size_t{1} << 16U, '\0');
   while (const std::size_t got = source->read(block.data(), block.size())) bytes_.append(block, 0, got);
   fingerprint_ = sha256(bytes_);
-  CsvReader reader(memory_source(bytes_, name_), csv_options(model.format));
+  CsvReader reader(view_source(bytes_, name_), csv_options(model.format));
   original_ = table_of_csv(reader, kinds_of(model.table.schema()));
 }
 
 AuditTable ModelAuditData::release(std::int64_t number) const {
   CsvOptions options = csv_options(model_->format);
   options.chunk_rows = kReleaseRows;
-  CsvReader in(memory_source(bytes_, name_), options);
+  CsvReader in(view_source(bytes_, name_), options);
   TextSink out;
   ReleaseOptions release_options;
   release_options.unknown = policy_of(*model_);
@@ -70,7 +71,7 @@ std::vector<Estimate> ModelAuditData::upper_bounds(const AttackTarget& target) c
   const TableModel& table = model_->table;
   CsvOptions options = csv_options(model_->format);
   options.chunk_rows = std::max<std::int64_t>(1, original_.rows());
-  CsvReader in(memory_source(bytes_, name_), options);
+  CsvReader in(view_source(bytes_, name_), options);
   std::vector<std::string> names;
   for (const std::int32_t column : table.observed())
     names.push_back(table.encoding().columns[static_cast<std::size_t>(column)].name);

@@ -16,7 +16,8 @@ namespace ppan {
 class ModelAuditData {
  public:
   /// `path` may be "-". Throws Error(kBadInput) for rows that the model cannot release.
-  ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed);
+  ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed,
+                 std::uint64_t max_unpacked = kMostUnpackedInMemory);
 
   /// The table as it is.
   [[nodiscard]] const AuditTable& original() const { return original_; }

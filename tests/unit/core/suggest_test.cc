@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace ppan {
 namespace {
 
@@ -42,6 +45,15 @@ TEST(UnknownName, AsksOrLists) {
   EXPECT_EQ(unknown_name("unit", "metres", two), "unknown unit 'metres' (known: nats, bits)");
   EXPECT_EQ(unknown_name("command", "re", kCommands),
             "unknown command 're' (did you mean 'release' or 'report'?)");
+}
+
+// Thousands of names, each unknown among thousands: what is said of one stays short.
+TEST(UnknownName, ManyNamesAreNotAllListed) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 20000; ++i) names.push_back("column" + std::to_string(i));
+  const std::string text = unknown_name("column", "zz", names);
+  EXPECT_LT(text.size(), 2000U);
+  EXPECT_NE(text.find(", ...)"), std::string::npos);
 }
 
 }  // namespace

@@ -1,8 +1,14 @@
 #include "ppan/read/csv.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "ppan/core/file.h"
 #include "ppan/read/csv_writer.h"
@@ -290,6 +296,102 @@ TEST(CsvError, Caps) {
   EXPECT_THAT(error_of("a,b\n1,\"" + std::string(100000, 'x'), options),
               testing::HasSubstr("longer than 100 bytes"));
   EXPECT_EQ(rows_of("a,b\n1234567890,1\n", options), (Rows{{"1234567890", "1"}}));
+}
+
+// Reads all of `text`, `step` bytes at a time, and returns what the reader did, in bytes for each of the
+// text.
+double work_per_byte(std::string text, std::size_t step, CsvOptions options = {}) {
+  class Steps final : public ByteSource {
+   public:
+    Steps(std::string bytes, std::size_t size) : ByteSource("t.csv"), bytes_(std::move(bytes)), size_(size) {}
+    std::size_t read(char* to, std::size_t count) override {
+      const std::size_t got = bytes_.copy(to, std::min(count, size_), used_);
+      used_ += got;
+      return got;
+    }
+
+   private:
+    std::string bytes_;
+    std::size_t size_;
+    std::size_t used_ = 0;
+  };
+  const auto size = static_cast<double>(text.size());
+  CsvReader reader(std::make_unique<Steps>(std::move(text), step), std::move(options));
+  CsvChunk chunk;
+  while (reader.next(chunk)) {
+  }
+  return static_cast<double>(reader.work()) / size;
+}
+
+// Four times the text may take four times the work and no more, whatever the text is and however it arrives.
+TEST(Csv, WorkIsLinear) {
+  const auto repeated = [](const std::string& part, std::size_t bytes) {
+    std::string out;
+    while (out.size() < bytes) out += part;
+    return out;
+  };
+  const std::size_t small = std::size_t{1} << 19U;
+  const std::vector<std::pair<const char*, std::function<std::string(std::size_t)>>> texts{
+      {"rows", [&](std::size_t n) { return "a,b\n" + repeated("1,2\n", n); }},
+      {"blank lines before the header", [&](std::size_t n) { return repeated("\n", n) + "a,b\n1,2\n"; }},
+      {"blank lines after it", [&](std::size_t n) { return "a,b\n" + repeated("\r\n", n) + "1,2\n"; }},
+      {"quoted blanks before it", [&](std::size_t n) { return repeated("\"\"\n", n) + "a,b\n1,2\n"; }},
+      {"one long row", [&](std::size_t n) { return "a,b\n1,\"" + repeated("\"\"", n) + "\"\n"; }},
+      {"a long row, then short ones",
+       [&](std::size_t n) { return "a,b\n1,\"" + repeated("x\n", n) + "\"\n" + repeated("1,2\n", n); }}};
+  CsvOptions options;
+  options.delimiter = ',';
+  options.chunk_rows = 16;
+  options.limits.field_bytes = std::size_t{1} << 24U;
+  for (const auto& [name, text] : texts) {
+    for (const std::size_t step : {std::size_t{1} << 20U, std::size_t{100}}) {
+      const double once = work_per_byte(text(small), step, options);
+      const double four_times = work_per_byte(text(4 * small), step, options);
+      EXPECT_LT(four_times, 1.5 * once + 1) << name << ", " << step << " bytes at a time";
+      EXPECT_LT(four_times, 40) << name << ", " << step << " bytes at a time";
+    }
+  }
+}
+
+TEST(ByteSource, ACompressedFileUnpacksToNoMoreThanAllowed) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("ppan_bomb_" + std::to_string(::getpid()) + ".csv.gz");
+  {
+    const auto sink = open_sink(path);
+    sink->write("a,b\n");
+    for (int i = 0; i < 1000; ++i) sink->write(std::string(1000, '\n'));
+    sink->finish();
+  }
+  CsvOptions options;
+  options.limits.unpacked_bytes = 500000;
+  std::string message;
+  try {
+    CsvReader reader = open_csv(path, options);
+    CsvChunk chunk;
+    while (reader.next(chunk)) {
+    }
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    EXPECT_THAT(error.fix(), testing::HasSubstr("--max-unpacked"));
+    message = error.what();
+  }
+  EXPECT_THAT(message, testing::HasSubstr("unpacks to more than 500000 bytes"));
+  options.limits.unpacked_bytes = 1000004;
+  CsvReader reader = open_csv(path, options);
+  CsvChunk chunk;
+  EXPECT_FALSE(reader.next(chunk));
+  std::filesystem::remove(path);
+}
+
+TEST(ByteSource, AHeadThatWasReadIsPutBack) {
+  auto source = memory_source("abcdef");
+  std::string head(2, '\0');
+  ASSERT_EQ(source->read(head.data(), 2), 2U);
+  const auto whole = continued_source(head, std::move(source));
+  std::string all;
+  char byte = 0;
+  while (whole->read(&byte, 1) == 1) all += byte;
+  EXPECT_EQ(all, "abcdef");
 }
 
 TEST(CsvError, BadOptionsAreAllListed) {
