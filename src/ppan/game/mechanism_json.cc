@@ -49,7 +49,8 @@ double number(const json& from, const char* key) {
 
 // A whole number from 1 on that fits; what is read as unsigned may be too large for the type.
 Index whole(const json& value, const char* key, Index most) {
-  if (!value.is_number_integer()) malformed(fmt::format("\"{}\" is not a whole number", key));
+  if (!value.is_number()) malformed(fmt::format("\"{}\" has the wrong type", key));
+  if (!value.is_number_integer()) malformed(fmt::format("\"{}\" holds {}", key, value.dump()));
   const bool fits =
       value.is_number_unsigned()
           ? value.get<std::uint64_t>() >= 1 && value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
