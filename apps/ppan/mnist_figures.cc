@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "ppan/core/error.h"
+
 namespace ppan::cli {
 namespace {
 
@@ -138,37 +140,49 @@ DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint6
   return out;
 }
 
-DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uint64_t seed) {
-  SeededRandom random = SeededRandom(seed).fork("panels", static_cast<std::uint64_t>(point.plan));
-  // The first picture that is changed at all: a gate leaves some as they are.
+namespace {
+
+// The first image that a release changes at all: a gate leaves some as they are.
+Index first_changed(const ImageSet& test, const MnistPoint& point, SeededRandom random) {
   constexpr Index kLooks = 100;
   std::vector<Index> rows(static_cast<std::size_t>(std::min(kLooks, test.size())));
   std::iota(rows.begin(), rows.end(), 0);
   const ImageSet first = pick_pictures(test, rows);
-  const ImageSet first_released = release_images(point.model, first, random);
-  const auto changed = std::ranges::find_if(
-      rows, [&](Index i) { return first.pixels.row(i) != first_released.pixels.row(i); });
-  const Index shown = changed == rows.end() ? 0 : *changed;
-  const ImageSet original = pick_pictures(first, {shown});
-  const ImageSet released = pick_pictures(first_released, {shown});
+  const ImageSet released = release_images(point.model, first, random);
+  const auto changed =
+      std::ranges::find_if(rows, [&](Index i) { return first.pixels.row(i) != released.pixels.row(i); });
+  return changed == rows.end() ? 0 : *changed;
+}
+
+}  // namespace
+
+DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uint64_t seed,
+                         std::optional<Index> digit) {
+  if (digit && (*digit < 0 || *digit >= test.size())) {
+    throw Error(ErrorCode::kUsage, fmt::format("there is no test image {}", *digit),
+                fmt::format("give --digit from 0 to {}", test.size() - 1));
+  }
+  SeededRandom random = SeededRandom(seed).fork("panels", static_cast<std::uint64_t>(point.plan));
+  const Index shown = digit ? *digit : first_changed(test, point, random);
+  const ImageSet original = pick_pictures(test, {shown});
+  const ImageSet released = release_images(point.model, original, random);
   DigitPanels panels;
   panels.distortion = pixel_cross_entropy(original.pixels, released.pixels)[0];
-  // The same coins and the same uniform numbers at every probability, so that the distortion rises with it.
+  // The same uniform numbers at every strength, so that the distortion rises with it.
   const Index pixels = original.pixels.cols();
-  Matrix<float> coin(1, pixels);
   Matrix<float> uniform(1, pixels);
-  fill_uniform(random, 0.0F, 1.0F, coin);
-  fill_uniform(random, 0.02F, 0.98F, uniform);
+  fill_uniform(random, -1.0F, 1.0F, uniform);
   ImageSet noisy = original;
-  const auto distortion_at = [&](double share) {
+  const auto distortion_at = [&](double strength) {
     for (Index j = 0; j < pixels; ++j) {
-      noisy.pixels(0, j) = static_cast<double>(coin(0, j)) < share ? uniform(0, j) : original.pixels(0, j);
+      const float moved = original.pixels(0, j) + static_cast<float>(strength) * uniform(0, j);
+      noisy.pixels(0, j) = std::clamp(moved, 0.02F, 0.98F);
     }
     return pixel_cross_entropy(original.pixels, noisy.pixels)[0];
   };
   double low = 0;
-  double high = 1;
-  for (int step = 0; step < 30; ++step) {
+  double high = 4;
+  for (int step = 0; step < 40; ++step) {
     const double middle = 0.5 * (low + high);
     (distortion_at(middle) < panels.distortion ? low : high) = middle;
   }
@@ -211,9 +225,8 @@ Figure leakage_figure(const MnistResult& result) {
   FigureSeries belief =
       series("training adversary\u2019s belief (not evidence)", SeriesKind::kMarkers, SeriesRole::kBelief);
   FigureSeries sharing =
-      series("time-sharing (unchanged or mean picture)", SeriesKind::kLine, SeriesRole::kReference);
-  FigureSeries upper =
-      series("bound from above, from the code", SeriesKind::kMarkers, SeriesRole::kReference2);
+      series("time-sharing (unchanged or mean image)", SeriesKind::kLine, SeriesRole::kReference);
+  FigureSeries upper = series("upper bound, from the code", SeriesKind::kMarkers, SeriesRole::kReference2);
   FigureSeries hull = series("completed curve (lower convex hull)", SeriesKind::kLine, SeriesRole::kOptimum2);
   for (const MnistPoint& p : result.points) {
     const Estimate& leakage = p.measure.attack.strongest().leakage;
@@ -228,9 +241,34 @@ Figure leakage_figure(const MnistResult& result) {
   for (const std::size_t i : lower_hull(servable)) {
     hull.points.push_back({.x = servable[i].distortion, .y = servable[i].leakage});
   }
+  for (const FigurePoint& p : belief.points) figure.y.low = std::min(*figure.y.low, p.y);
   figure.series = {sharing, hull, belief};
   if (!upper.points.empty()) figure.series.push_back(upper);
   figure.series.push_back(found);
+  return figure;
+}
+
+Figure accuracy_and_leakage_figure(const MnistResult& result) {
+  Figure figure{.title = "Distortion against accuracy and leakage",
+                .x = {.label = "pixel cross-entropy [nats per pixel]"},
+                .y = {.label = "share of digits recognised", .low = 0, .high = 1},
+                .y2 = {.label = "leakage I(X;Z), lower bound [nats]", .low = 0},
+                .series = {},
+                .note = "Strongest fresh attacker, on images that neither it nor the mechanism has seen."};
+  FigureSeries accuracy = series("accuracy (left axis)", SeriesKind::kLineAndMarkers, SeriesRole::kLearned);
+  FigureSeries leakage = series("leakage (right axis)", SeriesKind::kLineAndMarkers, SeriesRole::kLearned2);
+  leakage.second = true;
+  for (const MnistPoint& p : result.points) {
+    const ImageAttackerScore& best = p.measure.attack.strongest();
+    accuracy.points.push_back(
+        {.x = p.measure.distortion, .y = best.accuracy.value, .interval = best.accuracy.interval95});
+    leakage.points.push_back(
+        {.x = p.measure.distortion, .y = best.leakage.nats, .interval = best.leakage.interval95});
+  }
+  const auto by_x = [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; };
+  std::ranges::stable_sort(accuracy.points, by_x);
+  std::ranges::stable_sort(leakage.points, by_x);
+  figure.series = {accuracy, leakage};
   return figure;
 }
 

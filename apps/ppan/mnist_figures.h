@@ -3,6 +3,7 @@
 // Pictures of a run on images: grids of released digits, the panels of one digit, and the trade-off against
 // accuracy.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,18 +26,23 @@ struct DigitGrid {
 };
 DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint64_t seed);
 
-/// One digit: as it is, as released, and with independent noise of the same distortion. Noise is a coin for
-/// each pixel between the pixel and a uniform brightness, its probability found by bisection.
+/// One digit: as it is, as released, and with independent noise of the same distortion on every pixel. Noise
+/// is uniform, added to each pixel and cut off at black and white, its strength found by bisection.
 struct DigitPanels {
   GreyImage picture;
   double distortion = 0;        ///< Of the release shown, nats per pixel.
   double noise_distortion = 0;  ///< Of the noisy picture.
 };
-DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uint64_t seed);
+/// `digit`: which test image, from 0; absent: the first of 100 that the release changes. Throws Error(kUsage)
+/// for one that is not there.
+DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uint64_t seed,
+                         std::optional<Index> digit = {});
 
 /// Distortion against the accuracy of attackers, and against leakage, each with the training adversary's
 /// belief as a series of its own.
 Figure accuracy_figure(const MnistResult& result);
 Figure leakage_figure(const MnistResult& result);
+/// Both in one, as the paper shows them: accuracy on the left axis, leakage on the right.
+Figure accuracy_and_leakage_figure(const MnistResult& result);
 
 }  // namespace ppan::cli

@@ -26,6 +26,7 @@
 #include "ppan/report/details.h"
 #include "ppan/report/figure.h"
 #include "ppan/report/html.h"
+#include "ppan/report/pdf.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/report/terminal.h"
 
@@ -448,7 +449,7 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
     for (const ImageAttackerScore& a : p.measure.attack.attackers) s.estimates.push_back({a.name, a.leakage});
     if (p.measure.attack.code)
       s.estimates.push_back({"attacker on the code", p.measure.attack.code->leakage});
-    for (const Estimate& e : p.measure.upper) s.estimates.push_back({"bound from above", e});
+    for (const Estimate& e : p.measure.upper) s.estimates.push_back({"upper bound", e});
     s.training_belief = p.measure.belief;
     s.model = model_file(p);
     write_point_model(out / s.model, p, data, result);
@@ -477,7 +478,7 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
     }
     PointDetails point{.series = kSeries, .number = number};
     point.audits.push_back(audit_of(p));
-    const DigitPanels panels = digit_panels(data.test, p, given.seed);
+    const DigitPanels panels = digit_panels(data.test, p, given.seed, given.digit);
     const std::string file = fmt::format("panels-{:02}", number);
     write_png(out / (file + ".png"), panels.picture);
     write_file(out / (file + ".svg"),
@@ -507,10 +508,15 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
                                     : std::string("Released digits, noisy code");
     write_file(out / "digits.svg", grid_svg(grid.picture, title, grid.row_names,
                                             "d: mean distortion of the point, nats per pixel"));
+    const std::string both = to_svg(accuracy_and_leakage_figure(result));
+    write_file(out / "accuracy-leakage.svg", both);
+    write_file(out / "accuracy-leakage.pdf", figure_pdf(both));
     write_file(out / "accuracy.svg", to_svg(accuracy_figure(result)));
     write_file(out / "leakage.svg", to_svg(leakage_figure(result)));
     details.pictures = {{title + ": originals in the top row, then one row for each point", "digits.svg",
                          "Grid of released digits"},
+                        {"Distortion against accuracy and leakage", "accuracy-leakage.svg",
+                         "Accuracy and leakage against distortion, on two axes"},
                         {"Distortion against leakage", "leakage.svg", "Leakage against distortion"},
                         {"Distortion against accuracy", "accuracy.svg", "Accuracy against distortion"}};
   }
@@ -535,6 +541,10 @@ int run_mnist_paper(const MnistPaperOptions& given) {
   }
   require_none(problems, "the experiment cannot be run:");
   const ImageSplit data = read_mnist_directory(given.data);
+  if (given.digit && (*given.digit < 0 || *given.digit >= data.test.size())) {
+    throw Error(ErrorCode::kUsage, fmt::format("digit: {} is not allowed; it must lie between 0 and {}",
+                                               *given.digit, data.test.size() - 1));
+  }
   const std::string fingerprint = mnist_fingerprint(options, data);
   const Store store(fs::path(given.out) / kCheckpoints, fingerprint, options.attack);
   if (given.resume) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// `ppan paper mnist`: the experiment on pictures, with its checkpoints and figures.
+// `ppan paper mnist`: the experiment on images, with its checkpoints and figures.
 
 #include <cstdint>
 #include <optional>
@@ -23,6 +23,8 @@ struct MnistPaperOptions {
   std::optional<int> epochs;
   std::optional<int> attack_epochs;
   std::optional<std::int64_t> train;
+  std::optional<std::int64_t>
+      digit;  ///< Test image of the panels, from 0; absent: the first that is changed.
   std::uint64_t seed = 1;
   int threads = 0;
   bool resume = false;
@@ -32,7 +34,7 @@ struct MnistPaperOptions {
 };
 
 inline constexpr const char* kMnistDescription =
-    "handwritten digits (IDX files, --data): hide the digit, keep the picture; by the paper's mechanism or "
+    "handwritten digits (IDX files, --data): hide the digit, keep the image; by the paper's mechanism or "
     "by "
     "a noisy code, attacked by networks that neither has met";
 

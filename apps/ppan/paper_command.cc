@@ -3,10 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -16,12 +15,14 @@
 #include "ppan/interrupt.h"
 #include "ppan/mnist_paper.h"
 #include "ppan/output.h"
-#include "ppan/paper/experiment.h"
 #include "ppan/paper/settings.h"
+#include "ppan/paper/study.h"
 #include "ppan/progress.h"
+#include "ppan/model/model_file.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/figure.h"
 #include "ppan/report/html.h"
+#include "ppan/report/pdf.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/report/terminal.h"
 
@@ -34,145 +35,212 @@ struct PaperOptions {
   std::string preset = "best";
   std::optional<int> points;
   std::uint64_t seed = 1;
-  std::string mechanism;
-  std::string budget_form;
-  std::optional<int> epochs;
   int threads = 0;
   bool force = false;
   bool quiet = false;
   bool list = false;
+  bool verbose = false;
   InformationUnit unit = InformationUnit::kNats;
-  MnistPaperOptions mnist;  ///< What only the experiment on pictures takes.
+  std::optional<int> epochs;
+  // Lists are text here and read together, so that every problem of theirs is reported at once.
+  std::string budget, lambda, train;
+  std::string mechanism, budget_form;
+  std::string hidden, adversary_hidden;
+  std::string alpha;
+  std::optional<double> weight, rate;
+  std::optional<std::int64_t> batch, draws, noise_inputs, components, test;
+  std::optional<int> adversary_steps;
+  int seeds = 1;
+  // Worlds.
+  std::optional<int> m;
+  std::optional<double> p, flip, noise, erase;
+  std::string rho, covariance, pmf, distortion, seen;
+  std::optional<std::int64_t> sensitive, released;
+  std::vector<std::string> observation;
+  MnistPaperOptions mnist;           ///< What only the experiment on images takes.
+  std::vector<std::string> given{};  ///< Names of the options on the command line.
 };
 
-// What the page says an experiment is about.
-struct Words {
-  std::string hidden, observed, useful, distortion_name, distortion_unit;
+// Which options an experiment takes besides those that every one takes.
+struct OptionGroup {
+  std::vector<std::string> experiments;  ///< Empty: all but mnist.
+  std::vector<std::string> options;
 };
 
-Words words_of(const std::string& name) {
-  if (name == "discrete") {
-    return {"X, a symbol of 10", "Y alone (useful-only) or X and Y (full-data)",
-            "Y, a symbol of 10 that equals X with probability 0.6", "probability of error", ""};
-  }
-  if (name == "scalar-gaussian") {
-    return {"X, a Gaussian number", "Y alone (useful-only) or X and Y (full-data)",
-            "Y, a Gaussian number with correlation 0.85 to X", "mean squared error", "variances of Y"};
-  }
-  if (name == "rate-distortion") {
-    return {"X, five Gaussian numbers", "X itself", "X itself: sensitive and useful are the same",
-            "mean squared error", "sum over components"};
-  }
-  if (name.starts_with("bottleneck")) {
-    return {"X", "X", "Y, through the information I(Y;Z) that a release keeps about it", "H(Y|Z)", "nats"};
-  }
-  return {"X, five Gaussian numbers", "Y alone", "Y, five Gaussian numbers with different correlations to X",
-          "mean squared error", "sum over components"};
+const std::vector<std::string>& common_options() {
+  static const std::vector<std::string> list{"experiment", "out",     "preset", "points", "seed",
+                                             "epochs",     "threads", "force",  "quiet",  "unit",
+                                             "list",       "verbose", "lambda", "budget", "train"};
+  return list;
 }
 
-ExperimentOptions experiment_options(const PaperOptions& options) {
-  ExperimentOptions experiment{.name = options.name,
-                               .preset = preset_of(options.preset),
-                               .points = options.points,
-                               .seed = options.seed,
-                               .epochs = options.epochs,
-                               .threads = options.threads};
-  if (!options.mechanism.empty()) experiment.mechanism = mechanism_kind(options.mechanism);
-  if (!options.budget_form.empty()) experiment.budget_form = budget_form(options.budget_form);
-  return experiment;
+const std::vector<OptionGroup>& option_groups() {
+  static const std::vector<OptionGroup> groups{
+      {{},
+       {"mechanism", "budget-form", "weight", "rate", "batch", "hidden", "adversary-hidden",
+        "adversary-steps", "draws", "noise-inputs", "components", "test", "alpha", "seeds"}},
+      {{"mnist"}, {"data", "gamma", "beta1", "attack-epochs", "resume", "digit"}},
+      {{"symmetric-pair"}, {"m", "p", "observation", "flip", "erase", "released"}},
+      {{"gaussian"}, {"rho", "covariance", "sensitive", "observation", "noise", "seen"}},
+      {{"finite"}, {"pmf", "distortion", "observation", "flip", "erase", "released"}},
+  };
+  return groups;
 }
 
-std::string layers_text(const std::vector<Index>& hidden) {
-  return hidden.empty() ? "none" : fmt::format("{}", fmt::join(hidden, "-"));
-}
-
-std::vector<RunSetting> settings_list(const PaperOptions& options, const ExperimentSettings& used) {
-  const auto given = [](const auto& value) -> std::optional<std::string> {
-    if (!value) return std::nullopt;
-    return fmt::format("{}", *value);
-  };
-  const auto word = [](const std::string& value) -> std::optional<std::string> {
-    if (value.empty()) return std::nullopt;
-    return value;
-  };
-  std::vector<RunSetting> list{
-      {"preset", options.preset, options.preset},
-      {"points", given(options.points), fmt::format("{}", options.points.value_or(20))},
-      {"seed", fmt::format("{}", options.seed), fmt::format("{}", options.seed)},
-      {"training records", {}, fmt::format("{}", used.train_records)},
-      {"test records",
-       {},
-       used.test_records > 0 ? fmt::format("{}", used.test_records) : "none: scored exactly"},
-  };
-  if (options.name == "scatter") list[1].used = "1";
-  for (const SeriesSettings& series : used.series) {
-    const TrainOptions& t = series.train;
-    const auto add = [&](const std::string& name, std::optional<std::string> asked, std::string value) {
-      list.push_back({fmt::format("{}: {}", series.observation, name), std::move(asked), std::move(value)});
-    };
-    add("mechanism", word(options.mechanism), std::string(to_string(t.game.mechanism.kind)));
-    add("hidden layers", {}, layers_text(t.game.mechanism.hidden));
-    add("adversary hidden layers", {}, layers_text(t.game.adversary.hidden));
-    add("budget form", word(options.budget_form), std::string(to_string(t.game.budget.form)));
-    add("budget weight", {}, fmt::format("{}", t.game.budget.weight));
-    add("epochs", given(options.epochs), fmt::format("{}", t.epochs));
-    add("batch", {}, fmt::format("{}", t.batch));
-    add("adversary steps", {}, fmt::format("{}", t.adversary_steps));
-    add("learning rate", {}, fmt::format("{}", t.mechanism_rate.rate));
+std::vector<std::string> options_of(const std::string& experiment) {
+  std::vector<std::string> list = common_options();
+  for (const OptionGroup& group : option_groups()) {
+    const bool takes = group.experiments.empty()
+                           ? experiment != "mnist"
+                           : std::ranges::find(group.experiments, experiment) != group.experiments.end();
+    if (takes) list.insert(list.end(), group.options.begin(), group.options.end());
   }
   return list;
 }
 
-CurveRow row_of(const ExperimentPoint& point, int number) {
-  CurveRow row;
-  row.series = point.series;
-  row.budget = point.budget;
-  if (point.weight > 0) row.weight = point.weight;
-  row.distortion = point.distortion;
-  row.optimum = point.optimum;
-  if (std::isfinite(point.optimum)) row.excess = point.excess();
-  row.set(curve_column::kPoint, number);
-  row.set_leakage(point.leakage);
-  if (point.ksg) {
-    row.set(curve_column::kKsg, point.ksg->nats);
-    row.set(curve_column::kKsgLow, point.ksg->interval95->low);
-    row.set(curve_column::kKsgHigh, point.ksg->interval95->high);
+// An option that would be ignored is an error.
+void check_options(const PaperOptions& options, ProblemList& problems) {
+  if (options.name != "mnist" && !find_experiment(options.name)) return;  // reported as such
+  const std::vector<std::string> taken = options_of(options.name);
+  for (const std::string& name : options.given) {
+    if (std::ranges::find(taken, name) != taken.end()) continue;
+    std::vector<std::string> names(taken.begin() + 1, taken.end());
+    std::sort(names.begin(), names.end());
+    problems.require(
+        false, name,
+        fmt::format("does not apply to {}, which takes --{}", options.name, fmt::join(names, ", --")));
   }
-  if (point.training_distortion) row.set(curve_column::kTrainingDistortion, *point.training_distortion);
-  if (point.training_belief) row.set(curve_column::kTrainingBelief, *point.training_belief);
-  row.set(curve_column::kStop, point.training ? to_string(point.training->stop) : "solved");
-  return row;
 }
 
-PointSummary summary_of(const ExperimentPoint& point, int number) {
-  PointSummary s;
-  s.series = point.series;
-  s.number = number;
-  s.budget = point.budget;
-  if (point.weight > 0) s.weight = point.weight;
-  s.distortion = point.distortion;
-  s.message = point.message;
-  s.stop = point.training ? std::string(to_string(point.training->stop)) : "solved";
-  s.seconds = point.seconds;
-  s.leakage = point.leakage;
-  if (point.ksg) s.estimates.push_back({"nearest neighbours (KSG)", *point.ksg});
-  s.training_belief = point.training_belief;
-  if (point.training) {
-    s.epochs = static_cast<int>(point.training->epochs.size());
-    s.iterations = point.training->iterations;
-    if (point.training->stop == Stop::kDiverged) s.warnings.push_back(point.training->message);
+std::vector<double> numbers(const char* field, const std::string& text, ProblemList& problems) {
+  std::vector<double> list;
+  for (std::size_t from = 0; from <= text.size() && !text.empty();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string part = text.substr(from, comma - from);
+    const std::optional<double> value = parse_shortest(part);
+    problems.require(value && !std::isnan(*value), field, fmt::format("'{}' is not a number", part));
+    if (value) list.push_back(*value);
+    from = comma + 1;
   }
-  return s;
+  return list;
 }
 
-// Numbers of the points within their series, from 1, for the whole plan.
-class Numbering {
- public:
-  int next(const std::string& series) { return ++last_[series]; }
+std::vector<Index> whole_numbers(const char* field, const std::string& text, ProblemList& problems) {
+  std::vector<Index> list;
+  for (const double v : numbers(field, text, problems)) {
+    problems.require(v == std::floor(v) && std::abs(v) < 1e9, field,
+                     fmt::format("{} is not a whole number", v));
+    list.push_back(static_cast<Index>(std::clamp(v, -1e9, 1e9)));
+  }
+  return list;
+}
 
- private:
-  std::map<std::string, int> last_;
-};
+std::optional<std::vector<Index>> layers(const char* field, const std::string& text, ProblemList& problems) {
+  if (text.empty()) return std::nullopt;
+  if (text == "none") return std::vector<Index>{};
+  return whole_numbers(field, text, problems);
+}
+
+std::vector<ObservationOptions> observations_of(const PaperOptions& options, ProblemList& problems) {
+  std::vector<ObservationOptions> list;
+  for (const std::string& name : options.observation) {
+    ObservationOptions o;
+    try {
+      o.kind = observation_kind(name);
+    } catch (const Error& error) {
+      problems.require(false, "observation", error.what());
+      continue;
+    }
+    if (options.flip) o.flip = *options.flip;
+    if (options.noise) o.noise = *options.noise;
+    if (options.erase) o.erase = *options.erase;
+    if (!options.seen.empty()) {
+      o.seen = whole_numbers("seen", options.seen, problems);
+      for (Index& c : o.seen) --c;  // people count from 1
+    }
+    list.push_back(o);
+  }
+  const auto seen = [&](ObservationKind kind) {
+    return std::ranges::any_of(list, [&](const ObservationOptions& o) { return o.kind == kind; });
+  };
+  problems.require(!options.flip || seen(ObservationKind::kNoisy), "flip", "needs --observation noisy");
+  problems.require(!options.noise || seen(ObservationKind::kNoisy), "noise", "needs --observation noisy");
+  problems.require(!options.erase || seen(ObservationKind::kPartial), "erase", "needs --observation partial");
+  problems.require(options.seen.empty() || seen(ObservationKind::kPartial), "seen",
+                   "needs --observation partial");
+  return list;
+}
+
+// The world of a changeable experiment. Files that cannot be used throw at once, with every problem of
+// theirs.
+std::optional<WorldOptions> world_of(const PaperOptions& options, ProblemList& problems) {
+  const ExperimentEntry* entry = find_experiment(options.name);
+  if (!entry || !entry->changeable) return std::nullopt;
+  WorldOptions world = entry->world;
+  if (options.m) world.pair.m = *options.m;
+  if (options.p) world.pair.p = *options.p;
+  if (!options.rho.empty()) {
+    const std::vector<double> rho = numbers("rho", options.rho, problems);
+    world.rho = Eigen::Map<const Vector<double>>(rho.data(), static_cast<Index>(rho.size()));
+  }
+  if (!options.covariance.empty()) {
+    problems.require(options.rho.empty(), "rho", "goes with no --covariance; give one of them");
+    const Matrix<double> whole = parse_matrix(read_file(options.covariance), options.covariance);
+    world.covariance = theory::split_covariance(whole, options.sensitive.value_or(whole.rows() / 2));
+    require_none(world.covariance->check(), options.covariance + " is no covariance:", ErrorCode::kBadInput);
+  } else {
+    problems.require(!options.sensitive, "sensitive", "needs --covariance");
+  }
+  if (!options.pmf.empty()) world.table = parse_finite_table(read_file(options.pmf), options.pmf);
+  problems.require(options.name != "finite" || !options.pmf.empty(), "pmf", "no file given; add --pmf FILE");
+  if (!options.distortion.empty() && options.distortion != "error") {
+    world.distortion = parse_matrix(read_file(options.distortion), options.distortion);
+    const Index useful = world.table.world.y_levels;
+    ProblemList matrix;
+    matrix.require(world.distortion.rows() == useful, "distortion",
+                   fmt::format("has {} rows where Y has {} symbols", world.distortion.rows(), useful));
+    matrix.require(world.distortion.minCoeff() >= 0, "distortion", "has a negative entry");
+    require_none(matrix.take(), options.distortion + " is no distortion:", ErrorCode::kBadInput);
+  }
+  if (options.released) world.released = *options.released;
+  return world;
+}
+
+StudyOptions study_options(const PaperOptions& options, ProblemList& problems) {
+  StudyOptions study;
+  study.seeds = options.seeds;
+  ExperimentOptions& e = study.experiment;
+  e.name = options.name;
+  e.preset = preset_of(options.preset);
+  e.points = options.points;
+  e.seed = options.seed;
+  e.epochs = options.epochs;
+  e.threads = options.threads;
+  if (!options.mechanism.empty()) e.mechanism = mechanism_kind(options.mechanism);
+  if (!options.budget_form.empty()) e.budget_form = budget_form(options.budget_form);
+  e.budgets = numbers("budget", options.budget, problems);
+  e.lambda = numbers("lambda", options.lambda, problems);
+  if (!options.alpha.empty()) {
+    const std::vector<double> alpha = numbers("alpha", options.alpha, problems);
+    problems.require(alpha.size() == 1, "alpha", "must be one number, or inf");
+    if (alpha.size() == 1) e.alpha = alpha.front();
+  }
+  study.train_sizes = whole_numbers("train", options.train, problems);
+  TrainingChanges& c = e.change;
+  c.weight = options.weight;
+  c.rate = options.rate;
+  c.batch = options.batch;
+  c.draws = options.draws;
+  c.noise_inputs = options.noise_inputs;
+  c.components = options.components;
+  c.test_records = options.test;
+  c.adversary_steps = options.adversary_steps;
+  c.hidden = layers("hidden", options.hidden, problems);
+  c.adversary_hidden = layers("adversary-hidden", options.adversary_hidden, problems);
+  e.observations = observations_of(options, problems);
+  e.world = world_of(options, problems);
+  return study;
+}
 
 void write_scatter(const ExperimentResult& result, const std::filesystem::path& out) {
   std::vector<ScatterPanel> panels;
@@ -180,7 +248,9 @@ void write_scatter(const ExperimentResult& result, const std::filesystem::path& 
   int component = 0;
   for (const ScatterCloud& cloud : result.scatter) {
     ++component;
-    ScatterPanel panel{.title = fmt::format("correlation {}", cloud.rho), .x_label = "useful Y"};
+    ScatterPanel panel{.title = fmt::format("correlation {}", cloud.rho),
+                       .x_label = "useful Y",
+                       .y_label = "sensitive X, released Z"};
     for (std::size_t i = 0; i < cloud.y.size(); ++i) {
       panel.before.emplace_back(cloud.y[i], cloud.x[i]);
       panel.after.emplace_back(cloud.y[i], cloud.z[i]);
@@ -193,77 +263,108 @@ void write_scatter(const ExperimentResult& result, const std::filesystem::path& 
              to_svg(scatter_figure("Release by component", panels, "sensitive X", "released Z")));
 }
 
+// A mechanism of real numbers as a container of its parameters with what it is.
+void write_mechanisms(const Study& study, const std::filesystem::path& out) {
+  const ExperimentResult& first = study.parts.front().by_seed.front();
+  for (const ExperimentPoint& point : first.points) {
+    if (!point.mechanism || point.channel.size() > 0) continue;
+    const MechanismOptions& o = point.mechanism->options();
+    ModelContainer model;
+    model.metadata = {{"kind", "mechanism"},
+                      {"experiment", first.given.name},
+                      {"series", point.series},
+                      {"plan", point.plan},
+                      {"family", to_string(o.kind)},
+                      {"released", o.released},
+                      {"hidden", o.hidden},
+                      {"activation", to_string(o.activation)},
+                      {"skip", o.skip},
+                      {"noise_inputs", o.noise_inputs},
+                      {"normal_noise", o.noise == NoiseKind::kNormal},
+                      {"components", o.components},
+                      {"full_scale", o.full_scale},
+                      {"code", o.code},
+                      {"code_radius", o.code_radius},
+                      {"decoder", o.decoder},
+                      {"distortion", point.distortion},
+                      {"leakage", point.leakage.nats}};
+    const Vector<float>& parameters = point.mechanism->parameters();
+    model.tensors["parameters"] = {.shape = {parameters.size()},
+                                   .values = std::vector<float>(parameters.begin(), parameters.end())};
+    write_model(out / fmt::format("mechanism-{:03}.safetensors", point.plan + 1), model);
+  }
+}
+
 // What to type for the same numbers.
 std::string command_of(const PaperOptions& options) {
   std::string text =
       fmt::format("ppan paper {} --preset {} --seed {}", options.name, options.preset, options.seed);
-  if (options.points) text += fmt::format(" --points {}", *options.points);
-  if (!options.mechanism.empty()) text += " --mechanism " + options.mechanism;
-  if (!options.budget_form.empty()) text += " --budget-form " + options.budget_form;
-  if (options.epochs) text += fmt::format(" --epochs {}", *options.epochs);
+  const auto add = [&](const char* name, const auto& value) {
+    if (value) text += fmt::format(" --{} {}", name, *value);
+  };
+  const auto add_text = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" --{} {}", name, value);
+  };
+  add("points", options.points);
+  add("m", options.m);
+  add("p", options.p);
+  add_text("rho", options.rho);
+  add_text("covariance", options.covariance);
+  add("sensitive", options.sensitive);
+  add_text("pmf", options.pmf);
+  add_text("distortion", options.distortion);
+  add("released", options.released);
+  if (!options.observation.empty())
+    text += fmt::format(" --observation {}", fmt::join(options.observation, ","));
+  add("flip", options.flip);
+  add("noise", options.noise);
+  add("erase", options.erase);
+  add_text("seen", options.seen);
+  add_text("budget", options.budget);
+  add_text("lambda", options.lambda);
+  add_text("train", options.train);
+  add("test", options.test);
+  add_text("mechanism", options.mechanism);
+  add_text("budget-form", options.budget_form);
+  add("weight", options.weight);
+  add("epochs", options.epochs);
+  add("batch", options.batch);
+  add("rate", options.rate);
+  add("adversary-steps", options.adversary_steps);
+  add_text("hidden", options.hidden);
+  add_text("adversary-hidden", options.adversary_hidden);
+  add("draws", options.draws);
+  add("noise-inputs", options.noise_inputs);
+  add("components", options.components);
+  add_text("alpha", options.alpha);
+  if (options.seeds > 1) text += fmt::format(" --seeds {}", options.seeds);
   return text;
 }
 
-void write_run(const PaperOptions& options, const ExperimentResult& result, double seconds,
-               const std::string& description) {
+void write_run(const PaperOptions& options, const Study& study) {
   const std::filesystem::path out = options.out;
-  const Words words = words_of(options.name);
-  RunSummary summary;
+  RunSummary summary = study_summary(study);
   summary.version = PPAN_VERSION;
   summary.command = command_of(options);
-  summary.name = options.name;
-  summary.description = description;
-  summary.hidden = words.hidden;
-  summary.observed = words.observed;
-  summary.useful = words.useful;
-  summary.distortion_name = words.distortion_name;
-  summary.distortion_unit = words.distortion_unit;
-  summary.settings = settings_list(options, settings_of(result.given));
-  summary.seed = options.seed;
-  summary.seconds = seconds;
-  summary.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
-
-  CurveTable curve;
-  std::string metrics;
-  Numbering numbering;
-  std::size_t finished = 0;
-  for (Index i = 0; i < result.planned; ++i) {
-    const PlannedPoint planned = result.plan[static_cast<std::size_t>(i)];
-    const int number = numbering.next(planned.series);
-    if (finished == result.points.size() || result.points[finished].plan != i) {
-      summary.missing.push_back({planned.series, number, planned.budget, "interrupted"});
-      continue;
-    }
-    const ExperimentPoint& point = result.points[finished++];
-    curve.rows.push_back(row_of(point, number));
-    summary.points.push_back(summary_of(point, number));
-    if (!point.training) continue;
-    for (const EpochReport& epoch : point.training->epochs) {
-      MetricsLine line{.series = point.series, .number = number, .epoch = epoch.epoch};
-      line.distortion = epoch.mean.distortion;
-      line.leakage = point.sensitive_entropy + epoch.adversary;
-      line.loss = epoch.mean.loss();
-      line.penalty = epoch.mean.penalty;
-      if (point.training->given.game.budget.form == BudgetForm::kDual) line.multiplier = epoch.multiplier;
-      metrics += to_json_line(line);
-    }
-  }
-  summary.claimed = {
-      "Each point was trained on its own sample and scored on data it never saw, next to the least leakage "
-      "that "
-      "any mechanism can have at the distortion measured.",
-      options.name == "discrete" || options.name == "bottleneck-binary"
-          ? "Leakage is exact: computed from the true law and the learned mechanism."
-          : "Leakage is the Gaussian estimate, which sees linear dependence only; where it is shown, the "
-            "nearest-neighbour estimate (KSG) stands beside it and sees the rest."};
-  summary.not_claimed = {
-      "What the training adversary believes is no evidence and is shown only beside the measurement.",
-      "These are synthetic worlds; a curve here says nothing about other data."};
-  write_file(out / "curve.csv", to_csv(curve));
-  write_file(out / "metrics.jsonl", metrics);
+  const CurveTable curve = study_curve(study);
+  CurveTable whole = curve;
+  const CurveTable optimum = study_optimum(study);
+  if (!curve.rows.empty()) whole.rows.insert(whole.rows.end(), optimum.rows.begin(), optimum.rows.end());
+  write_file(out / "curve.csv", to_csv(whole));
+  write_file(out / "metrics.jsonl", study_metrics(study));
   write_file(out / "summary.json", to_json(summary));
-  if (!result.scatter.empty()) write_scatter(result, out);
+  if (const std::string channels = study_channels(study); !channels.empty())
+    write_file(out / "mechanisms.csv", channels);
+  write_mechanisms(study, out);
+  const ExperimentResult& first = study.parts.front().by_seed.front();
+  if (!first.scatter.empty()) write_scatter(first, out);
+  if (const std::optional<Figure> sizes = size_figure(study)) write_file(out / "sizes.svg", to_svg(*sizes));
   if (!curve.rows.empty()) write_report(out);
+  for (const char* name : {"curve", "scatter", "sizes"}) {
+    const std::filesystem::path drawing = out / fmt::format("{}.svg", name);
+    if (std::filesystem::exists(drawing))
+      write_file(out / fmt::format("{}.pdf", name), figure_pdf(read_file(drawing)));
+  }
 
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
   TerminalStyle style{.unicode = terminal, .colour = terminal, .unit = options.unit};
@@ -277,12 +378,16 @@ void write_run(const PaperOptions& options, const ExperimentResult& result, doub
   write_stdout(text);
 }
 
-int run_pictures(const PaperOptions& options) {
-  if (!options.mechanism.empty() || !options.budget_form.empty()) {
-    throw Error(ErrorCode::kUsage, "mnist takes neither --mechanism nor --budget-form",
-                "--preset chooses between its two mechanisms");
-  }
+int run_images(const PaperOptions& options) {
+  ProblemList problems;
+  check_options(options, problems);
   MnistPaperOptions mnist = options.mnist;
+  const std::vector<Index> train = whole_numbers("train", options.train, problems);
+  problems.require(train.size() < 2, "train", "mnist takes one number");
+  require_none(problems.take(), "the experiment cannot be run:");
+  if (!train.empty()) mnist.train = train.front();
+  mnist.lambda = options.lambda;
+  mnist.budget = options.budget;
   mnist.out = options.out;
   mnist.preset = options.preset;
   mnist.points = options.points;
@@ -295,39 +400,74 @@ int run_pictures(const PaperOptions& options) {
   return run_mnist_paper(mnist);
 }
 
+std::string list_text(bool verbose) {
+  std::string text;
+  for (const ExperimentEntry& entry : experiment_registry()) {
+    text += fmt::format("{}\n    {}\n", entry.name, entry.description);
+    if (!verbose) continue;
+    for (const std::string& deviation : deviations_from_paper(entry))
+      text += fmt::format("    --preset paper: {}\n", deviation);
+  }
+  text += fmt::format("mnist\n    {}\n", kMnistDescription);
+  if (verbose)
+    text +=
+        "    --preset paper: leakage is what fresh attackers find, with the training adversary\u2019s belief "
+        "beside it\n";
+  return text;
+}
+
+int finish(const PaperOptions& options, const Study& study) {
+  write_run(options, study);
+  std::size_t finished = 0;
+  bool diverged = false;
+  for (const StudyPart& part : study.parts) {
+    for (const ExperimentResult& result : part.by_seed) {
+      finished += result.points.size();
+      for (const ExperimentPoint& point : result.points)
+        diverged = diverged || (point.training && point.training->stop == Stop::kDiverged);
+    }
+  }
+  if (!options.quiet) {
+    for (const std::string& text : study_warnings(study)) say("warning: {}\n", text);
+    say("{} of {} points in {}{}\n", finished, study_points(study.given), options.out,
+               finished == 0 ? "" : ": curve.csv, summary.json, metrics.jsonl, curve.svg, report.html");
+  }
+  if (study.interrupted) {
+    say("ppan: interrupted; finished points were kept\n");
+    return interrupt_status();
+  }
+  return diverged ? exit_status(ErrorCode::kDiverged) : 0;
+}
+
 int run_paper(const PaperOptions& options) {
   if (options.list) {
-    std::string text;
-    for (const ExperimentInfo& info : experiments())
-      text += fmt::format("{}\n    {}\n", info.name, info.description);
-    text += fmt::format("mnist\n    {}\n", kMnistDescription);
-    write_stdout(text);
+    write_stdout(list_text(options.verbose));
     return 0;
   }
-  if (options.name == "mnist") return run_pictures(options);
-  const ExperimentOptions experiment = experiment_options(options);
-  Problems problems = experiment.check();
+  if (options.name == "mnist") return run_images(options);
   if (options.name.empty()) {
     throw Error(ErrorCode::kUsage, "no experiment named", "'ppan paper --list' shows what there is");
   }
-  if (options.out.empty()) problems.push_back({"out", "no output directory given; add --out DIR"});
-  require_none(problems, "the experiment cannot be run:");
+  ProblemList problems;
+  check_options(options, problems);
+  const StudyOptions study_given = study_options(options, problems);
+  for (const Problem& p : study_given.check()) problems.require(false, p.field, p.what);
+  problems.require(!options.out.empty(), "out", "no output directory given; add --out DIR");
+  require_none(problems.take(), "the experiment cannot be run:");
   make_output_directory(options.out, options.force);
 
   const InterruptScope interrupt_scope;
-  const auto start = std::chrono::steady_clock::now();
-  const ExperimentSettings used = settings_of(experiment);
-  const std::vector<PlannedPoint> plan = planned_points(experiment);
-  ExperimentResult result;
+  Study study;
   {
+    const std::vector<PlannedPoint> plan = planned_points(study_given.experiment);
     std::int64_t most_epochs = 1;
-    for (const SeriesSettings& s : used.series)
+    for (const SeriesSettings& s : settings_of(study_given.experiment).series)
       most_epochs = std::max<std::int64_t>(most_epochs, s.train.epochs);
-    Progress progress(progress_style(options.quiet), static_cast<std::int64_t>(plan.size()), most_epochs);
+    Progress progress(progress_style(options.quiet), study_points(study_given), most_epochs);
     ExperimentHooks hooks;
     hooks.interrupted = [] { return interrupted(); };
     hooks.epoch = [&](Index i, const EpochReport& report, double leakage) {
-      const PlannedPoint& p = plan[static_cast<std::size_t>(i)];
+      const PlannedPoint& p = plan[static_cast<std::size_t>(i) % plan.size()];
       progress.epoch_done(
           {.point = i,
            .epoch = report.epoch,
@@ -335,34 +475,148 @@ int run_paper(const PaperOptions& options) {
            .distortion = report.mean.distortion,
            .leakage_nats = leakage});
     };
-    hooks.finished = [&](Index i, const ExperimentPoint& point) {
-      progress.point_done(i);
-      if (point.training && point.training->stop == Stop::kDiverged) {
-        progress.note(fmt::format("{} at budget {:.3g}: {}", point.series, point.budget, point.message));
-      }
-    };
-    result = run_experiment(experiment, hooks);
+    hooks.finished = [&](Index i, const ExperimentPoint&) { progress.point_done(i); };
+    study = run_study(study_given, hooks);
   }
-  std::string description;
-  for (const ExperimentInfo& info : experiments()) {
-    if (info.name == options.name) description = info.description;
-  }
-  write_run(options, result, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-            description);
-  if (!options.quiet) {
-    say("{} of {} points in {}{}\n", result.points.size(), result.planned, options.out,
-        result.points.empty() ? "" : ": curve.csv, summary.json, metrics.jsonl, curve.svg, report.html");
-  }
-  if (result.interrupted) {
-    say("ppan: interrupted; finished points were kept\n");
-    return interrupt_status();
-  }
-  for (const ExperimentPoint& point : result.points) {
-    if (point.training && point.training->stop == Stop::kDiverged) {
-      return exit_status(ErrorCode::kDiverged);
-    }
-  }
-  return 0;
+  return finish(options, study);
+}
+
+void add_world_options(CLI::App& command, PaperOptions& o) {
+  const char* group = "Worlds (symmetric-pair, gaussian, finite)";
+  command.add_option("--m", o.m, "Symbols of X and of Y (symmetric-pair; default 10)")
+      ->type_name("M")
+      ->group(group);
+  command.add_option("--p", o.p, "Probability that X and Y differ (symmetric-pair; default 0.4)")
+      ->type_name("P")
+      ->group(group);
+  command.add_option("--rho", o.rho, "Correlation of each of independent pairs (gaussian; default 0.85)")
+      ->type_name("A,B,..")
+      ->default_str("")
+      ->group(group);
+  command
+      .add_option("--covariance", o.covariance,
+                  "Covariance of (X,Y) as CSV without header, X first (gaussian)")
+      ->type_name("FILE")
+      ->default_str("")
+      ->group(group);
+  command.add_option("--sensitive", o.sensitive, "How many of its rows are X's (default half)")
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--pmf", o.pmf, "CSV with columns x, y, w, probability; without w, W = Y (finite)")
+      ->type_name("FILE")
+      ->default_str("")
+      ->group(group);
+  command
+      .add_option("--distortion", o.distortion,
+                  "'error', or d(y,z) as CSV without header, a row per y (finite)")
+      ->type_name("FILE")
+      ->default_str("")
+      ->group(group);
+  command
+      .add_option("--released", o.released,
+                  "Symbols of Z where usefulness is information (default: as W has)")
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--observation", o.observation,
+                  "useful-only, full-data, noisy, partial, rate-distortion, bottleneck, funnel, given")
+      ->type_name("NAME,..")
+      ->delimiter(',')
+      ->default_str("")
+      ->group(group);
+  command.add_option("--flip", o.flip, "noisy: probability that another symbol is seen (default 0.1)")
+      ->type_name("P")
+      ->group(group);
+  command.add_option("--noise", o.noise, "noisy: variance of the noise on each component (default 0.1)")
+      ->type_name("V")
+      ->group(group);
+  command.add_option("--erase", o.erase, "partial: probability that nothing is seen (default 0.2)")
+      ->type_name("P")
+      ->group(group);
+  command.add_option("--seen", o.seen, "partial: components of Y that are seen, from 1 (default 1)")
+      ->type_name("I,J,..")
+      ->default_str("")
+      ->group(group);
+}
+
+void add_training_options(CLI::App& command, PaperOptions& o) {
+  const char* group = "Loss and training";
+  command.add_option("--budget", o.budget, "Distortion budgets, a point each, instead of evenly spread ones")
+      ->type_name("A,B,..")
+      ->default_str("")
+      ->group(group);
+  command.add_option("--lambda", o.lambda, "Weights of the distortion, a point each, instead of budgets")
+      ->type_name("A,B,..")
+      ->default_str("")
+      ->group(group);
+  add_choice(command, "--mechanism", o.mechanism, mechanism_names(), "Another family of mechanisms")
+      ->group(group);
+  add_choice(command, "--budget-form", o.budget_form, {"record", "record-mean", "expected", "dual"},
+             "How the budget enters the loss")
+      ->group(group);
+  command.add_option("--weight", o.weight, "Weight of the budget's penalty")->type_name("W")->group(group);
+  command
+      .add_option("--alpha", o.alpha,
+                  "Order of the adversary's loss and of the leakage, 1 to inf (finite worlds)")
+      ->type_name("A")
+      ->default_str("")
+      ->group(group);
+  command.add_option("--epochs", o.epochs, "Passes over the training data")->type_name("N")->group(group);
+  command.add_option("--batch", o.batch, "Records of a mini-batch")->type_name("N")->group(group);
+  command.add_option("--rate", o.rate, "Learning rate")->type_name("R")->group(group);
+  command.add_option("--adversary-steps", o.adversary_steps, "Adversary updates per mechanism update")
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--hidden", o.hidden, "Units of the mechanism's hidden layers, or none")
+      ->type_name("A,B,..")
+      ->default_str("")
+      ->group(group);
+  command.add_option("--adversary-hidden", o.adversary_hidden, "The same of the adversary")
+      ->type_name("A,B,..")
+      ->default_str("")
+      ->group(group);
+  command.add_option("--draws", o.draws, "Releases of each record in a step, k")
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--noise-inputs", o.noise_inputs, "Noise inputs of a noise-input mechanism")
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--components", o.components, "Components of a mixture")->type_name("N")->group(group);
+  command.add_option("--train", o.train, "Training records; several numbers give a curve for each")
+      ->type_name("N,..")
+      ->default_str("")
+      ->group(group);
+  command.add_option("--test", o.test, "Fresh records to score on (not for finite worlds)")
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--seeds", o.seeds, "Repeat with this many seeds; means and spreads are shown")
+      ->type_name("N")
+      ->group(group);
+}
+
+void add_image_options(CLI::App& command, MnistPaperOptions& mnist) {
+  const char* group = "Images (mnist)";
+  command.add_option("--data", mnist.data, "Directory with the four IDX files of MNIST")
+      ->type_name("DIR")
+      ->default_str("")
+      ->group(group);
+  command.add_option("--gamma", mnist.gamma, "Weight of the discriminator: 0 or 2 in the paper")
+      ->type_name("G")
+      ->group(group);
+  command
+      .add_option("--beta1", mnist.beta1,
+                  "Adam's beta1 (default 0.9 as printed, with a discriminator 0.5; paper)")
+      ->type_name("B")
+      ->group(group);
+  command.add_option("--attack-epochs", mnist.attack_epochs, "Passes of the fresh attackers (default 8)")
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--digit", mnist.digit,
+                  "Test image of the panels, from 0 (default: the first that is changed)")
+      ->type_name("INDEX")
+      ->group(group);
+  command.add_flag("--resume", mnist.resume, "Go on with an interrupted run in --out")->group(group);
 }
 
 }  // namespace
@@ -375,56 +629,36 @@ void add_paper_command(CommandLine& line) {
       "  ppan paper --list\n"
       "  ppan paper scalar-gaussian --out run\n"
       "  ppan paper discrete --preset paper --points 10 --out run-paper\n"
+      "  ppan paper discrete --points 6 --seeds 5 --train 250,1000,4000 --out run-sizes\n"
+      "  ppan paper symmetric-pair --m 4 --p 0.2 --observation useful-only,noisy --flip 0.1 --out run-pair\n"
+      "  ppan paper finite --pmf pmf.csv --observation given --budget 0.05,0.1 --out run-finite\n"
       "  ppan paper vector-gaussian --mechanism noisy-code --out run-code\n"
       "  ppan paper mnist --data mnist --preset paper --gamma 2 --epochs 12 --out run-mnist");
   command->add_option("experiment", options->name, "Its name; --list shows them")
       ->type_name("NAME")
       ->default_str("");
   command->add_flag("--list", options->list, "Describe every experiment");
+  command->add_flag("--verbose", options->verbose,
+                    "With --list: where --preset paper departs from the paper");
   command->add_option("--out", options->out, "Directory for the results")->type_name("DIR")->default_str("");
   add_choice(*command, "--preset", options->preset, {"paper", "best"},
              "The paper's settings, or what came nearest the optimum");
   command->add_option("--points", options->points, "Operating points of each series (default 20)")
       ->type_name("N");
   command->add_option("--seed", options->seed, "Fixes data, initial weights and noise")->type_name("S");
-  add_choice(*command, "--mechanism", options->mechanism, mechanism_names(), "Another family of mechanisms");
-  add_choice(*command, "--budget-form", options->budget_form, {"record", "expected", "dual"},
-             "How the budget enters the loss");
-  command->add_option("--epochs", options->epochs, "Passes over the training data")->type_name("N");
   command->add_option("--threads", options->threads, "0: one per core; changes no number")->type_name("N");
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_flag("--quiet", options->quiet, "No progress on stderr");
   add_unit_option(*command, options->unit);
-  MnistPaperOptions& mnist = options->mnist;
-  const char* pictures = "Pictures (mnist)";
-  command->add_option("--data", mnist.data, "Directory with the four IDX files of MNIST")
-      ->type_name("DIR")
-      ->default_str("")
-      ->group(pictures);
-  command->add_option("--gamma", mnist.gamma, "Weight of the discriminator: 0 or 2 in the paper")
-      ->type_name("G")
-      ->group(pictures);
-  command
-      ->add_option("--beta1", mnist.beta1,
-                   "Adam's beta1 (default 0.9 as printed, with a discriminator 0.5; paper)")
-      ->type_name("B")
-      ->group(pictures);
-  command->add_option("--lambda", mnist.lambda, "Weights of the distortion, separated by commas (paper)")
-      ->type_name("A,B,..")
-      ->default_str("")
-      ->group(pictures);
-  command->add_option("--budget", mnist.budget, "Distortion budgets, separated by commas (best)")
-      ->type_name("A,B,..")
-      ->default_str("")
-      ->group(pictures);
-  command->add_option("--train", mnist.train, "Train on the first N pictures (default: all)")
-      ->type_name("N")
-      ->group(pictures);
-  command->add_option("--attack-epochs", mnist.attack_epochs, "Passes of the fresh attackers (default 8)")
-      ->type_name("N")
-      ->group(pictures);
-  command->add_flag("--resume", mnist.resume, "Go on with an interrupted run in --out")->group(pictures);
-  command->callback([options, &line] { line.run = [options] { return run_paper(*options); }; });
+  add_world_options(*command, *options);
+  add_training_options(*command, *options);
+  add_image_options(*command, options->mnist);
+  command->callback([options, command, &line] {
+    for (const CLI::Option* option :
+         command->get_options([](const CLI::Option* o) { return o->count() > 0; }))
+      options->given.push_back(option->get_single_name());
+    line.run = [options] { return run_paper(*options); };
+  });
 }
 
 }  // namespace ppan::cli

@@ -8,14 +8,26 @@
 
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
+#include "ppan/core/file.h"
 #include "ppan/output.h"
+#include "ppan/paper/world.h"
+#include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/curve.h"
 
 namespace ppan::cli {
 namespace {
 
+// A known finite distribution, solved.
+struct FiniteRequest {
+  std::string pmf;
+  std::string distortion = "error";
+  std::string observation;
+  std::optional<double> flip, erase;
+};
+
 struct TheoryOptions {
   theory::CurveRequest request;
+  std::optional<FiniteRequest> finite;
   std::string format = "csv";
   InformationUnit unit = InformationUnit::kNats;
   bool list = false;
@@ -34,15 +46,20 @@ Columns columns_of(const theory::CurveInfo& info, InformationUnit unit) {
 
 theory::CurvePoint in_unit(const theory::CurvePoint& point, const theory::CurveInfo& info,
                            InformationUnit unit) {
-  return {info.x_is_information ? from_nats(point.x, unit) : point.x, from_nats(point.optimum, unit)};
+  return {info.x_is_information ? from_nats(point.x, unit) : point.x, from_nats(point.optimum, unit),
+          point.release};
 }
 
 std::string to_csv(const theory::Curve& curve, InformationUnit unit) {
   const Columns columns = columns_of(curve.info, unit);
-  std::string text = fmt::format("{},{}\n", columns.x, columns.optimum);
+  std::string text = fmt::format("{},{}", columns.x, columns.optimum);
+  for (const std::string& name : curve.release_names) text += "," + name;
+  text += "\n";
   for (const theory::CurvePoint& point : curve.points) {
-    const auto [x, optimum] = in_unit(point, curve.info, unit);
-    text += fmt::format("{:.12g},{:.12g}\n", x, optimum);  // the digits beyond differ between processors
+    const auto [x, optimum, release] = in_unit(point, curve.info, unit);
+    text += fmt::format("{:.12g},{:.12g}", x, optimum);  // the digits beyond differ between processors
+    for (const double number : release) text += fmt::format(",{:.12g}", number);
+    text += "\n";
   }
   return text;
 }
@@ -52,8 +69,10 @@ std::string to_json(const theory::Curve& curve, InformationUnit unit) {
   const Columns columns = columns_of(curve.info, unit);
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const theory::CurvePoint& point : curve.points) {
-    const auto [x, optimum] = in_unit(point, curve.info, unit);
-    points.push_back({{columns.x, x}, {columns.optimum, optimum}});
+    const auto [x, optimum, release] = in_unit(point, curve.info, unit);
+    nlohmann::ordered_json entry{{columns.x, x}, {columns.optimum, optimum}};
+    for (std::size_t i = 0; i < release.size(); ++i) entry[curve.release_names[i]] = release[i];
+    points.push_back(std::move(entry));
   }
   const nlohmann::ordered_json document{{"curve", curve.info.name},
                                         {"summary", curve.info.summary},
@@ -63,8 +82,119 @@ std::string to_json(const theory::Curve& curve, InformationUnit unit) {
   return document.dump(2) + "\n";
 }
 
+// One budget of a finite distribution.
+struct SolvedPoint {
+  double budget = 0;
+  theory::ConvexSolution solution;
+};
+
+std::vector<SolvedPoint> solve_finite(const TheoryOptions& options, const World& world) {
+  std::vector<double> budgets = options.request.at;
+  if (budgets.empty()) {
+    const double from = options.request.from.value_or(world.least_budget);
+    const double to = options.request.to.value_or(std::max(from, world.most_budget));
+    const int points = options.request.points;
+    for (int i = 0; i < points; ++i)
+      budgets.push_back(i == 0 ? from : from + (to - from) * (static_cast<double>(i) / (points - 1)));
+  }
+  ProblemList problems;
+  problems.require_at_least("points", options.request.points, 1);
+  for (const double b : budgets) {
+    problems.require(
+        b >= world.least_budget - 1e-12, "at",
+        fmt::format("no mechanism has a distortion of {}; the least is {}", b, world.least_budget));
+  }
+  require_none(problems.take(), "this curve cannot be computed");
+  std::vector<SolvedPoint> points;
+  for (const double b : budgets)
+    points.push_back(
+        {b, theory::solve_convex(*world.law, world.distortion, std::max(b, world.least_budget))});
+  return points;
+}
+
+World finite_world(const FiniteRequest& request) {
+  ProblemList problems;
+  problems.require(!request.pmf.empty(), "pmf", "no file given; add --pmf FILE");
+  ObservationOptions observation;
+  if (!request.observation.empty()) {
+    try {
+      observation.kind = observation_kind(request.observation);
+      problems.require(!observation.information(), "observation",
+                       "information as usefulness is not a convex problem; it must be a distortion");
+    } catch (const Error& error) {
+      problems.require(false, "observation", error.what());
+    }
+  }
+  if (request.flip) observation.flip = *request.flip;
+  if (request.erase) observation.erase = *request.erase;
+  require_none(problems.take(), "this curve cannot be computed");
+  WorldOptions options;
+  options.kind = WorldKind::kFinite;
+  options.table = parse_finite_table(read_file(request.pmf), request.pmf);
+  if (request.observation.empty() && options.table.observation_given)
+    observation.kind = ObservationKind::kGiven;
+  const std::int32_t useful = options.table.world.y_levels;
+  if (request.distortion == "squared") {
+    options.distortion.resize(useful, useful);
+    for (Index y = 0; y < useful; ++y) {
+      for (Index z = 0; z < useful; ++z) options.distortion(y, z) = static_cast<double>((y - z) * (y - z));
+    }
+  } else if (request.distortion != "error") {
+    options.distortion = parse_matrix(read_file(request.distortion), request.distortion);
+  }
+  require_none(options.check({observation}), "this curve cannot be computed", ErrorCode::kBadInput);
+  return make_world(options, observation);
+}
+
+int run_finite(const TheoryOptions& options) {
+  const World world = finite_world(*options.finite);
+  const std::vector<SolvedPoint> points = solve_finite(options, world);
+  const auto show = [&](double nats) { return from_nats(nats, options.unit); };
+  const std::string unit(to_string(options.unit));
+  if (options.format == "json") {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& [budget, s] : points) {
+      nlohmann::ordered_json entry{{"distortion", s.distortion},
+                                   {"leakage_" + unit, show(s.leakage)},
+                                   {"gap_" + unit, show(s.gap())},
+                                   {"multiplier_" + unit, show(s.multiplier)}};
+      if (options.request.release) {
+        nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+        for (Index w = 0; w < s.mechanism.rows(); ++w)
+          rows.push_back(std::vector<double>(s.mechanism.row(w).begin(), s.mechanism.row(w).end()));
+        entry["mechanism"] = rows;
+      }
+      list.push_back(std::move(entry));
+    }
+    write_stdout(nlohmann::ordered_json{{"curve", "finite"}, {"unit", unit}, {"points", list}}.dump(2) +
+                 "\n");
+    return 0;
+  }
+  std::string text = options.request.release
+                         ? fmt::format("distortion,leakage_{0},gap_{0},w,z,probability\n", unit)
+                         : fmt::format("distortion,leakage_{0},gap_{0},multiplier_{0}\n", unit);
+  for (const auto& [budget, s] : points) {
+    const std::string head =
+        fmt::format("{:.10g},{:.10g},{:.3g}", s.distortion, show(s.leakage), show(s.gap()));
+    if (!options.request.release) {
+      text += fmt::format("{},{:.6g}\n", head, show(s.multiplier));
+      continue;
+    }
+    for (Index w = 0; w < s.mechanism.rows(); ++w) {
+      for (Index z = 0; z < s.mechanism.cols(); ++z)
+        text += fmt::format("{},{},{},{:.8g}\n", head, w, z, s.mechanism(w, z));
+    }
+  }
+  write_stdout(text);
+  return 0;
+}
+
 std::string list_text() {
-  std::string text;
+  std::string text =
+      "finite\n    the exact optimum of any finite distribution given as a table, with a certified gap\n"
+      "    --pmf          CSV with columns x, y, w, probability; without w, W = Y\n"
+      "    --distortion   error, squared, or a file with d(y,z), a row per y (default error)\n"
+      "    --observation  useful-only, full-data, noisy, partial, given (default: as the table says)\n";
   for (const theory::CurveInfo& info : theory::curves()) {
     text += fmt::format("{}\n    {}\n", info.name, info.summary);
     for (const theory::CurveParameter& p : info.parameters) {
@@ -79,6 +209,7 @@ int run_theory(const TheoryOptions& options) {
     write_stdout(list_text());
     return 0;
   }
+  if (options.finite) return run_finite(options);
   if (options.request.name.empty()) {
     throw Error(ErrorCode::kUsage, "no curve named", "'ppan theory --list' shows what there is");
   }
@@ -104,6 +235,8 @@ void add_theory_command(CommandLine& line) {
       "  ppan theory --list\n"
       "  ppan theory gaussian-scalar --rho 0.9 --points 6\n"
       "  ppan theory symmetric-pair --m 4 --p 0.2 --observation full-data --unit bits\n"
+      "  ppan theory gaussian-vector --rho 0.8,0.4 --at 0.5 --release\n"
+      "  ppan theory finite --pmf pmf.csv --distortion error --points 11\n"
       "  ppan theory rate-distortion --variances 1,0.5 --at 0.1,0.2 --format json");
   command->require_subcommand(0, 1);
   command->add_flag("--list", options->list, "Describe every curve and its parameters");
@@ -114,6 +247,7 @@ void add_theory_command(CommandLine& line) {
       ->type_name("X,...")
       ->delimiter(',')
       ->default_str("");
+  command->add_flag("--release", options->request.release, "Also the release that attains each point");
   add_choice(*command, "--format", options->format, {"csv", "json"}, "Form of the output");
   add_unit_option(*command, options->unit);
   for (const theory::CurveInfo& info : theory::curves()) {
@@ -134,6 +268,25 @@ void add_theory_command(CommandLine& line) {
     curve->footer("The options of 'ppan theory' (--points, --from, --to, --at, --format, --unit) apply too.");
     curve->callback([options, name = info.name] { options->request.name = name; });
   }
+  CLI::App* finite =
+      command->add_subcommand("finite", "The exact optimum of a finite distribution, certified");
+  finite->group("Curves");
+  finite->fallthrough();
+  const auto request = std::make_shared<FiniteRequest>();
+  finite->add_option("--pmf", request->pmf, "CSV with columns x, y, w, probability; without w, W = Y")
+      ->type_name("FILE")
+      ->default_str("");
+  finite
+      ->add_option("--distortion", request->distortion, "error, squared, or a file with d(y,z), a row per y")
+      ->type_name("NAME|FILE");
+  finite->add_option("--observation", request->observation, "useful-only, full-data, noisy, partial or given")
+      ->type_name("NAME")
+      ->default_str("");
+  finite->add_option("--flip", request->flip, "noisy: probability that another symbol is seen (default 0.1)")
+      ->type_name("P");
+  finite->add_option("--erase", request->erase, "partial: probability that nothing is seen (default 0.2)")
+      ->type_name("P");
+  finite->callback([options, request] { options->finite = *request; });
   command->callback([options, &line] { line.run = [options] { return run_theory(*options); }; });
 }
 

@@ -97,7 +97,7 @@ class Mnist(CommandTest):
                 self.assertEqual(vertex[column], point[column], column)
         for name in ("digits.png", "panels-01.png", "panels-02.png"):
             self.assertTrue((self.out / name).read_bytes().startswith(b"\x89PNG"), name)
-        for name in ("digits.svg", "panels-01.svg", "leakage.svg", "accuracy.svg", "curve.svg"):
+        for name in ("digits.svg", "panels-01.svg", "leakage.svg", "accuracy.svg", "accuracy-leakage.svg", "curve.svg"):
             self.assertIn("<svg", (self.out / name).read_text(), name)
         leakage = (self.out / "leakage.svg").read_text()
         for series in ("strongest fresh attacker", "not evidence", "time-sharing"):
@@ -166,7 +166,8 @@ class Mnist(CommandTest):
         self.assertIn("preset paper", self.refuse(2, *self.command("--beta1", "0.9")))
         self.assertIn("beta1", self.refuse(2, *self.command("--preset", "paper", "--beta1", "1")))
         self.assertIn("epochs", self.refuse(2, *self.command("--epochs", "0")))
-        self.assertIn("--budget-form", self.refuse(2, *self.command("--budget-form", "dual")))
+        self.assertIn("budget-form: does not apply to mnist", self.refuse(2, *self.command("--budget-form", "dual")))
+        self.assertIn("digit: 1000000 is not allowed", self.refuse(2, *self.command("--digit", "1000000")))
         self.assertIn("no run to resume", self.refuse(2, *self.command("--resume")))
         self.assertFalse(self.out.exists())
 

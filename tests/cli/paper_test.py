@@ -23,11 +23,11 @@ class Paper(CommandTest):
     def paper(self, *arguments):
         return self.succeed("paper", *map(str, arguments), "--quiet")
 
-    def rows(self, out=None):
+    def rows(self, out=None, optimum=False):
         with open((out or self.out) / "curve.csv", newline="") as file:
             reader = csv.DictReader(file)
             self.assertEqual(reader.fieldnames[:7], HEADER)
-            return list(reader)
+            return [row for row in reader if optimum == row["series"].startswith("optimum/")]
 
     def test_list_describes_every_experiment(self):
         text = self.succeed("paper", "--list")
@@ -53,12 +53,14 @@ class Paper(CommandTest):
     def test_discrete_stands_beside_the_conventional_approach(self):
         self.paper("discrete", "--out", self.out, "--points", 2, "--epochs", 3)
         self.assertEqual({r["series"] for r in self.rows()},
-                         {"ppan/useful-only", "ppan/full-data", "conventional/useful-only", "conventional/full-data"})
+                         {who + "/" + what for who in ("ppan", "conventional", "conventional-prior")
+                          for what in ("useful-only", "full-data")})
 
     def test_scatter_draws_its_clouds(self):
         self.paper("scatter", "--out", self.out, "--epochs", "1")
         self.assertIn("<svg", (self.out / "scatter.svg").read_text())
-        self.assertEqual(len((self.out / "scatter.csv").read_text().splitlines()), 1 + 3 * 500)
+        self.assertEqual(len((self.out / "scatter.csv").read_text().splitlines()), 1 + 3 * 4000)
+        self.assertIn("sensitive X, released Z", (self.out / "scatter.svg").read_text())
 
     def test_same_seed_same_file(self):
         other = Path(self.directory.name) / "other"
@@ -74,6 +76,78 @@ class Paper(CommandTest):
 
     def test_unknown_mechanism_names_the_nearest(self):
         self.assertIn("gaussian", self.refuse(2, "paper", "discrete", "--mechanism", "gausian", "--out", str(self.out)))
+
+    def test_the_optimum_is_a_fine_curve_of_its_own(self):
+        self.paper("rate-distortion", "--out", self.out, "--points", "4", "--epochs", "1", "--preset", "paper")
+        grid = {float(r["distortion"]): float(r["leakage"]) for r in self.rows(optimum=True)}
+        self.assertEqual({r["series"] for r in self.rows(optimum=True)}, {"optimum/rate-distortion"})
+        self.assertGreater(len(grid), 190)
+        near = min(grid, key=lambda d: abs(d - 0.4))
+        self.assertAlmostEqual(grid[near], 3.61, delta=0.15)  # a chord through four points gave 5.64
+        self.assertIn("optimum", (self.out / "curve.svg").read_text())
+
+    def test_an_option_that_does_not_apply_is_an_error(self):
+        text = self.refuse(2, "paper", "scalar-gaussian", "--m", "5", "--digit", "3", "--out", str(self.out))
+        self.assertIn("m: does not apply to scalar-gaussian", text)
+        self.assertIn("digit: does not apply to scalar-gaussian", text)
+        self.assertIn("--lambda", text)  # what it takes
+        self.assertIn("mechanism: does not apply to mnist",
+                      self.refuse(2, "paper", "mnist", "--mechanism", "gaussian", "--out", str(self.out)))
+        self.assertIn("test: finite worlds", self.refuse(2, "paper", "discrete", "--test", "500", "--out", str(self.out)))
+        self.assertFalse(self.out.exists())
+
+    def test_missed_budgets_are_warned_of(self):
+        result = subprocess.run([BINARY, "paper", "scalar-gaussian", "--mechanism", "gaussian", "--preset", "paper",
+                                 "--budget", "0", "--epochs", "2", "--out", self.out], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("warning: ppan/useful-only point 1: the distortion", result.stderr)
+        summary = json.loads((self.out / "summary.json").read_text())
+        self.assertIn("above its budget", summary["points"][0]["warnings"][0])
+
+    def test_worlds_from_the_command_line(self):
+        pmf = Path(self.directory.name) / "pmf.csv"
+        pmf.write_text("x,y,w,probability\nno,a,s,0.3\nno,b,t,0.2\nyes,a,s,0.1\nyes,b,t,0.4\n")
+        cov = Path(self.directory.name) / "cov.csv"
+        cov.write_text("1,0.5,0.2\n0.5,1,0.1\n0.2,0.1,2\n")
+        for arguments, series in (
+                (("symmetric-pair", "--m", 4, "--p", 0.2, "--observation", "full-data,noisy", "--flip", 0.1), 2),
+                (("gaussian", "--rho", "0.8,0.3", "--observation", "noisy", "--noise", 0.2), 1),
+                (("gaussian", "--covariance", cov, "--sensitive", 1), 1),
+                (("finite", "--pmf", pmf, "--observation", "given"), 1),
+                (("finite", "--pmf", pmf, "--observation", "funnel"), 1)):
+            out = Path(self.directory.name) / f"world-{len(list(Path(self.directory.name).iterdir()))}"
+            self.paper(*arguments, "--out", out, "--points", 2, "--epochs", 2, "--train", 300)
+            rows = [r for r in self.rows(out) if r["series"].startswith("ppan/")]
+            self.assertEqual(len(rows), 2 * series)
+            if "funnel" not in arguments:
+                self.assertTrue(all(r["optimum"] for r in rows), arguments)
+                self.assertTrue(self.rows(out, optimum=True))
+            self.assertTrue((out / "mechanisms.csv").exists() or list(out.glob("mechanism-*.safetensors")))
+
+    def test_bad_worlds_are_refused(self):
+        pmf = Path(self.directory.name) / "pmf.csv"
+        pmf.write_text("x,y,probability\na,b,-0.5\na,c,0.7\n")
+        self.assertIn("negative", self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out)))
+        pmf.write_text("x,y,probability\na,b,0.5\na,c,0.4\n")
+        self.assertIn("sums to 0.9", self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out)))
+        cov = Path(self.directory.name) / "cov.csv"
+        cov.write_text("1,2\n2,1\n")
+        self.assertIn("semi-definite", self.refuse(3, "paper", "gaussian", "--covariance", str(cov), "--out", str(self.out)))
+        text = self.refuse(2, "paper", "symmetric-pair", "--m", "1", "--p", "2", "--alpha", "0.5", "--observation",
+                           "noizy", "--out", str(self.out))
+        for part in ("m: 1", "p: 2", "alpha: 0.5", "did you mean 'noisy'"):
+            self.assertIn(part, text)
+        self.assertFalse(self.out.exists())
+
+    def test_seeds_and_sizes(self):
+        self.paper("discrete", "--out", self.out, "--points", 2, "--epochs", 2, "--seeds", 2, "--train", "100,300")
+        rows = self.rows()
+        self.assertIn("ppan@100/useful-only", {r["series"] for r in rows})
+        self.assertTrue(all(r["seeds"] == "2" and r["leakage_sd"] for r in rows))
+        self.assertIn("<svg", (self.out / "sizes.svg").read_text())
+
+    def test_deviations_of_the_preset_paper_are_listed(self):
+        self.assertIn("--budget-form record", self.succeed("paper", "--list", "--verbose"))
 
     def test_no_output_directory(self):
         self.assertIn("--out", self.refuse(2, "paper", "discrete"))

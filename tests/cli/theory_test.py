@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import math
+import tempfile
 import unittest
+from pathlib import Path
 
 from support import CommandTest
 
@@ -113,6 +115,50 @@ class Theory(CommandTest):
     def test_unknown_choices_suggest_the_nearest(self):
         self.assertIn("'bit' (did you mean 'bits'", self.refuse(2, "theory", "gaussian-scalar", "--unit", "bit"))
         self.assertIn("'jsn' (did you mean 'json'?)", self.refuse(2, "theory", "gaussian-scalar", "--format", "jsn"))
+
+
+class Finite(CommandTest):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.pmf = Path(self.directory.name) / "pmf.csv"
+        cells = [(x, y, 0.6 / 4 if x == y else 0.4 / 12) for x in range(4) for y in range(4)]
+        self.pmf.write_text("x,y,probability\n" + "".join(f"{x},{y},{p!r}\n" for x, y, p in cells))
+
+    def table(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.succeed("theory", *arguments))))
+
+    def test_agrees_with_the_closed_form_and_certifies_it(self):
+        for observation in ("useful-only", "full-data"):
+            solved = self.table("finite", "--pmf", str(self.pmf), "--observation", observation, "--at", "0.1,0.2,0.3")
+            closed = self.table("symmetric-pair", "--m", "4", "--p", "0.4", "--observation", observation, "--at",
+                                "0.1,0.2,0.3")
+            for s, c in zip(solved, closed):
+                self.assertAlmostEqual(float(s["leakage_nats"]), float(c["leakage_nats"]), places=6)
+                self.assertLess(float(s["gap_nats"]), 2e-7)
+
+    def test_prints_the_mechanism(self):
+        rows = self.table("finite", "--pmf", str(self.pmf), "--at", "0.2", "--release")
+        self.assertEqual(len(rows), 16)
+        for w in range(4):
+            self.assertAlmostEqual(sum(float(r["probability"]) for r in rows if r["w"] == str(w)), 1, places=6)
+        text = self.succeed("theory", "gaussian-scalar", "--at", "0.5", "--release")
+        self.assertTrue(text.startswith("distortion,leakage_nats,from_x,from_y,noise_variance\n"), text)
+
+    def test_any_distortion_matrix(self):
+        matrix = Path(self.directory.name) / "d.csv"
+        matrix.write_text("0,1,1,1\n1,0,1,1\n1,1,0,1\n1,1,1,0\n")
+        by_file = self.table("finite", "--pmf", str(self.pmf), "--distortion", str(matrix), "--at", "0.2")
+        by_name = self.table("finite", "--pmf", str(self.pmf), "--distortion", "error", "--at", "0.2")
+        self.assertEqual(by_file, by_name)
+        self.assertEqual(len(self.table("finite", "--pmf", str(self.pmf), "--distortion", "squared", "--points", "4")), 4)
+        matrix.write_text("0,1\n1,0\n")
+        self.assertIn("4 symbols", self.refuse(3, "theory", "finite", "--pmf", str(self.pmf), "--distortion", str(matrix)))
+
+    def test_bad_input(self):
+        self.assertIn("--pmf", self.refuse(2, "theory", "finite"))
+        self.assertIn("least", self.refuse(2, "theory", "finite", "--pmf", str(self.pmf), "--observation", "noisy",
+                                           "--flip", "0.2", "--at", "0.01"))
 
 
 if __name__ == "__main__":

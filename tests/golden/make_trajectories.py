@@ -25,7 +25,7 @@ One file, one game. Keys:
     posterior   links in the order of the chain rule: {kind "categorical" | "gaussian", network, levels or dims};
                 link a reads [what it sees | x_1 .. x_{a-1}], a finite x as one-hot; gaussian outputs [mu | log sigma^2]
     distortion  {kind "error" | "squared" | "pixel-cross-entropy" | "mutual-information"}; the last has `posterior`, the one link Q'
-    budget      {form "weighted" | "record" | "expected" | "dual", weight (lambda) or rho, eta, multiplier; limit (delta)}
+    budget      {form "weighted" | "record" | "record-mean" | "expected" | "dual", weight (lambda) or rho, eta, multiplier; limit (delta)}
     discriminator  {network, gamma} or null
   initial       flat parameters {mechanism, adversary, discriminator?, utility?}
   iterations    one entry per iteration
@@ -266,8 +266,8 @@ class Game:
         gamma = self.settings["discriminator"]["gamma"]
         return gamma * F.logsigmoid(-self.discriminator(encoding(batch["useful"]))[:, 0]).mean()
 
-    def distortion(self, draws, batch):
-        """d_i = sum_k weight_ik d(y_i, z_ik), one per record."""
+    def distortion(self, draws, batch, cost=lambda each: each):
+        """d_i = sum_k weight_ik cost(d(y_i, z_ik)), one per record."""
         kind, y = self.settings["distortion"]["kind"], encoding(batch["useful"])
         total = torch.zeros(y.shape[0])
         for d in draws:
@@ -279,14 +279,16 @@ class Game:
                 each = -(y * F.logsigmoid(d.logits) + (1 - y) * F.logsigmoid(-d.logits)).mean(dim=1)
             else:
                 each = -self.utility.log_likelihood(d.release, [batch["useful"]])
-            total = total + d.weight * each
+            total = total + d.weight * cost(each)
         return total
 
-    def penalty(self, distortion):
+    def penalty(self, distortion, draws, batch):
         b, mean = self.settings["budget"], distortion.mean()
+        if b["form"] == "record":
+            return self.distortion(draws, batch, lambda each: b["weight"] * torch.clamp(each - b["limit"], min=0)**2).mean()
         if b["form"] == "weighted":
             return b["weight"] * mean
-        if b["form"] == "record":
+        if b["form"] == "record-mean":
             return b["weight"] * (torch.clamp(distortion - b["limit"], min=0)**2).mean()
         if b["form"] == "expected":
             return b["weight"] * torch.clamp(mean - b["limit"], min=0)**2
@@ -313,7 +315,7 @@ class Game:
         draws = self.mechanism.draw(w, noise["mechanism"])
         log_likelihood = self.log_likelihood(draws, batch)
         distortion = self.distortion(draws, batch)
-        penalty = self.penalty(distortion)
+        penalty = self.penalty(distortion, draws, batch)
         fooled = self.discriminator_on_release(draws) if self.discriminator else torch.zeros(())
         loss = log_likelihood + penalty + fooled
         expected |= {"log_likelihood": log_likelihood.item(), "distortion": distortion.mean().item(),
@@ -477,7 +479,7 @@ CASES = {
         {"kind": "mutual-information", "posterior": categorical(matrix(4, 3))}, expected(20, 1.3), batch=6)),
     "k_releases": (gaussian_pair([0.85]), settings(
         {"kind": "noise-input", "network": mlp(3, [4], 1, "relu"), "noise": 2, "output": "identity"},
-        [gaussian_posterior(mlp(1, [4], 2, "tanh"))], SQUARED, {"form": "record", "weight": 10.0, "limit": 0.5},
+        [gaussian_posterior(mlp(1, [4], 2, "tanh"))], SQUARED, {"form": "record-mean", "weight": 10.0, "limit": 0.5},
         adversary_steps=2, releases=3)),
 }
 

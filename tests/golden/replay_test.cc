@@ -291,7 +291,7 @@ TEST(GoldenFiles, CoverEveryKindOfPlayer) {
   EXPECT_THAT(mechanisms,
               IsSupersetOf({"finite", "finite-gumbel", "gaussian", "mixture", "noise-input", "noisy-code"}));
   EXPECT_THAT(distortions, IsSupersetOf({"error", "squared", "pixel-cross-entropy", "mutual-information"}));
-  EXPECT_THAT(budgets, IsSupersetOf({"weighted", "record", "expected", "dual"}));
+  EXPECT_THAT(budgets, IsSupersetOf({"weighted", "record", "record-mean", "expected", "dual"}));
 }
 
 }  // namespace

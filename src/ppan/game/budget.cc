@@ -9,9 +9,10 @@
 namespace ppan {
 namespace {
 
-constexpr std::array<std::pair<BudgetForm, std::string_view>, 4> kNames{{
+constexpr std::array<std::pair<BudgetForm, std::string_view>, 5> kNames{{
     {BudgetForm::kWeighted, "weighted"},
     {BudgetForm::kRecord, "record"},
+    {BudgetForm::kRecordMean, "record-mean"},
     {BudgetForm::kExpected, "expected"},
     {BudgetForm::kDual, "dual"},
 }};
@@ -63,12 +64,27 @@ double Budget<Scalar>::error() const {
 }
 
 template <typename Scalar>
+void Budget<Scalar>::cost(const Matrix<Scalar>& d, Matrix<Scalar>& value, Matrix<Scalar>& slope) const {
+  const auto weight = static_cast<Scalar>(options_.weight);
+  const auto over = (d.array() - static_cast<Scalar>(options_.limit)).max(Scalar(0));
+  value = (weight * over.square()).matrix();
+  slope = (2 * weight * over).matrix();
+}
+
+template <typename Scalar>
+Scalar Budget<Scalar>::cost(Scalar d) const {
+  const Scalar over = std::max(Scalar(0), d - static_cast<Scalar>(options_.limit));
+  return static_cast<Scalar>(options_.weight) * over * over;
+}
+
+template <typename Scalar>
 double Budget<Scalar>::evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const {
   slope.resize(d.size());
   const auto n = static_cast<double>(d.size());
   const double weight = options_.weight;
   const auto constant_slope = [&](double value) { slope.setConstant(static_cast<Scalar>(value / n)); };
-  if (options_.form == BudgetForm::kRecord) {
+  if (by_draw()) throw Error(ErrorCode::kInternal, "a penalty on each draw needs the draws");
+  if (options_.form == BudgetForm::kRecordMean) {
     const auto over = (d.array() - static_cast<Scalar>(options_.limit)).max(Scalar(0));
     slope.array() = over * static_cast<Scalar>(2 * weight / n);
     return weight * static_cast<double>(over.square().mean());
@@ -84,6 +100,7 @@ double Budget<Scalar>::evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) 
       return weight * std::max(0.0, over) * std::max(0.0, over);
     case BudgetForm::kDual:
     case BudgetForm::kRecord:
+    case BudgetForm::kRecordMean:
       break;
   }
   if (options_.memory > 0) {

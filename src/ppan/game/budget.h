@@ -1,6 +1,7 @@
 #pragma once
 
-// How distortion enters the mechanism's loss, given d_i, the expected distortion of each record of a batch.
+// How distortion enters the mechanism's loss, given d_ik, the distortion of each draw of each record of a
+// batch, and d_i = sum_k weight_ik d_ik, that of the record.
 
 #include <cstdint>
 #include <string>
@@ -14,13 +15,14 @@ namespace ppan {
 
 enum class BudgetForm {
   kWeighted,  ///< lambda * mean d
-  kRecord,    ///< lambda * mean_i max(0, d_i - delta)^2, as printed in the paper
-  kExpected,  ///< lambda * max(0, mean d - delta)^2
-  kDual,      ///< augmented Lagrangian: meets delta instead of hovering above it
+  kRecord,    ///< lambda * mean_i sum_k weight_ik max(0, d_ik - delta)^2, as printed: a hinge for every draw
+  kRecordMean,  ///< lambda * mean_i max(0, d_i - delta)^2: a hinge for the expected distortion of each record
+  kExpected,    ///< lambda * max(0, mean d - delta)^2
+  kDual,        ///< augmented Lagrangian: meets delta instead of hovering above it
 };
 
 std::string_view to_string(BudgetForm form);
-std::vector<std::string> budget_form_names();   ///< weighted, record, expected, dual
+std::vector<std::string> budget_form_names();   ///< weighted, record, record-mean, expected, dual
 BudgetForm budget_form(std::string_view name);  ///< Throws Error(kUsage) with the nearest names.
 
 struct BudgetOptions {
@@ -62,7 +64,14 @@ class Budget {
   /// Where dual ascent goes on from; at least 0.
   void set_multiplier(double multiplier) { multiplier_ = multiplier; }
 
-  /// The penalty; slope(i) becomes its derivative in d_i.
+  /// True for a penalty on each draw, which the d_i do not determine: cost() then, instead of evaluate().
+  [[nodiscard]] bool by_draw() const { return options_.form == BudgetForm::kRecord; }
+  /// What one draw (or an unchanged record) of distortion `d` costs, and the slope of that in d. The penalty
+  /// is the mean over the records of the expected cost.
+  void cost(const Matrix<Scalar>& d, Matrix<Scalar>& value, Matrix<Scalar>& slope) const;
+  [[nodiscard]] Scalar cost(Scalar d) const;
+
+  /// The penalty; slope(i) becomes its derivative in d_i. Not for a penalty by_draw().
   double evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const;
   /// After each mechanism step, with the mean distortion that step saw. `share` is the mechanism's learning
   /// rate as a share of its greatest; felt if the options say `settle`.

@@ -34,6 +34,39 @@ class ErrorDistortion final : public Distortion<Scalar> {
 };
 
 template <typename Scalar>
+class MatrixDistortion final : public Distortion<Scalar> {
+ public:
+  explicit MatrixDistortion(const MatrixRef<double>& matrix) : matrix_(matrix.cast<Scalar>()) {}
+
+  void evaluate(const Draws<Scalar>& draws, const Attribute<Scalar>& useful, Matrix<Scalar>& value) override {
+    value.resize(draws.records, draws.per_record);
+    for (Index i = 0; i < draws.records; ++i) {
+      const Index y = useful.code[static_cast<std::size_t>(i)];
+      if (draws.shared) {
+        value.row(i) = matrix_.row(y);  // draw k is symbol k
+      } else {
+        for (Index k = 0; k < draws.per_record; ++k)
+          value(i, k) = draws.released.row(k * draws.records + i).dot(matrix_.row(y));
+      }
+    }
+  }
+  void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& useful, const Matrix<Scalar>& d_value,
+                DrawsGradient<Scalar>& gradient) override {
+    if (draws.shared) return;  // symbols do not move; the weights carry the gradient
+    if (!gradient.has_released) gradient.released.setZero(draws.released.rows(), draws.released.cols());
+    gradient.has_released = true;
+    for (Index i = 0; i < draws.records; ++i) {
+      const Index y = useful.code[static_cast<std::size_t>(i)];
+      for (Index k = 0; k < draws.per_record; ++k)
+        gradient.released.row(k * draws.records + i) += d_value(i, k) * matrix_.row(y);
+    }
+  }
+
+ private:
+  Matrix<Scalar> matrix_;
+};
+
+template <typename Scalar>
 class SquaredDistortion final : public Distortion<Scalar> {
  public:
   void evaluate(const Draws<Scalar>& draws, const Attribute<Scalar>& useful, Matrix<Scalar>& value) override {
@@ -172,5 +205,13 @@ template std::unique_ptr<Distortion<float>> make_distortion(DistortionKind, cons
                                                             const Attribute<float>&);
 template std::unique_ptr<Distortion<double>> make_distortion(DistortionKind, const PosteriorOptions&, Index,
                                                              const Attribute<double>&);
+
+template <typename Scalar>
+std::unique_ptr<Distortion<Scalar>> make_matrix_distortion(const MatrixRef<double>& matrix) {
+  return std::make_unique<MatrixDistortion<Scalar>>(matrix);
+}
+
+template std::unique_ptr<Distortion<float>> make_matrix_distortion(const MatrixRef<double>&);
+template std::unique_ptr<Distortion<double>> make_matrix_distortion(const MatrixRef<double>&);
 
 }  // namespace ppan

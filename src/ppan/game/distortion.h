@@ -46,4 +46,9 @@ template <typename Scalar>
 std::unique_ptr<Distortion<Scalar>> make_distortion(DistortionKind kind, const PosteriorOptions& learner,
                                                     Index released_width, const Attribute<Scalar>& useful);
 
+/// d(y, z) from a matrix, a row per y and a column per symbol of z: sum_z matrix(y, z) released(z), so that
+/// soft symbols are weighed. Finite Y and Z.
+template <typename Scalar>
+std::unique_ptr<Distortion<Scalar>> make_matrix_distortion(const MatrixRef<double>& matrix);
+
 }  // namespace ppan

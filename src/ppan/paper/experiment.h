@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "ppan/core/problem.h"
 #include "ppan/game/budget.h"
 #include "ppan/game/mechanism.h"
+#include "ppan/paper/registry.h"
 #include "ppan/train/train.h"
 
 namespace ppan {
@@ -27,24 +29,47 @@ enum class Preset { kPaper, kBest };
 std::string_view to_string(Preset preset);
 Preset preset_of(std::string_view name);  ///< Throws Error(kUsage) with the nearest names.
 
-struct ExperimentInfo {
-  std::string name;
-  std::string description;
+/// What of a training a user may change; what is absent stays as the preset has it.
+struct TrainingChanges {
+  std::optional<MechanismKind> mechanism;  ///< Another family than the preset's.
+  std::optional<BudgetForm> budget_form;
+  std::optional<int> epochs;
+  std::optional<Index> batch;
+  std::optional<int> adversary_steps;
+  std::optional<double> rate;                          ///< Of mechanism and adversary.
+  std::optional<std::vector<Index>> hidden;            ///< Of the mechanism; may be empty.
+  std::optional<std::vector<Index>> adversary_hidden;  ///< May be empty.
+  std::optional<Index> draws;                          ///< k.
+  std::optional<Index> noise_inputs;                   ///< s, noise-input only.
+  std::optional<Index> components;                     ///< Of a mixture.
+  std::optional<Index> train_records;
+  std::optional<Index> test_records;
+  std::optional<double> weight;  ///< lambda of a penalty, rho of a dual budget.
 };
-const std::vector<ExperimentInfo>& experiments();
 
 struct ExperimentOptions {
   std::string name;
   Preset preset = Preset::kBest;
   std::optional<int> points;  ///< Operating points of each series; default 20 (scatter: 1).
   std::uint64_t seed = 1;
-  std::optional<MechanismKind> mechanism;  ///< Another family than the preset's.
+  std::optional<MechanismKind> mechanism;  ///< As in `change`, which these three add to.
   std::optional<BudgetForm> budget_form;
   std::optional<int> epochs;
   int threads = 0;  ///< 0: one per core. Does not change any number.
+  /// Of the experiments that are changeable: another world than the registry's, other ways to see it.
+  std::optional<WorldOptions> world{};
+  std::vector<ObservationOptions> observations{};
+  std::vector<double> budgets{};  ///< One point each, instead of evenly spread ones.
+  std::vector<double>
+      lambda{};      ///< One point each, with the weighted loss I + lambda E d instead of budgets.
+  double alpha = 1;  ///< Order of the adversary's loss and of the leakage. Finite worlds.
+  TrainingChanges change{};
 
   /// Every problem at once. An unknown name is one of them, with the nearest names.
   [[nodiscard]] Problems check() const;
+  /// The world that is run: `world`, or the registry's.
+  [[nodiscard]] const WorldOptions& world_used() const;
+  [[nodiscard]] std::vector<ObservationOptions> observations_used() const;
 };
 
 /// A point as it is planned.
@@ -55,25 +80,30 @@ struct PlannedPoint {
 
 /// One point of a series, trained and scored (or solved, for the conventional approach).
 struct ExperimentPoint {
-  Index plan = 0;               ///< Its number in the plan, from 0.
-  std::string series;           ///< WHO/OBSERVATION, for example ppan/useful-only.
-  double budget = 0;            ///< delta, in the units of the distortion.
-  double weight = 0;            ///< lambda; 0 where there is none.
-  double distortion = 0;        ///< Measured on the test data (exact for finite worlds).
-  Estimate leakage;             ///< What the experiment is scored by.
-  double optimum = 0;           ///< Least leakage possible at the measured distortion, nats.
+  Index plan = 0;         ///< Its number in the plan, from 0.
+  std::string series;     ///< WHO/OBSERVATION, for example ppan/useful-only.
+  double budget = 0;      ///< delta, in the units of the distortion; NaN with a fixed weight.
+  double weight = 0;      ///< lambda; 0 where there is none.
+  double distortion = 0;  ///< Measured on the test data (exact for finite worlds).
+  Estimate leakage;       ///< What the experiment is scored by.
+  double optimum = 0;     ///< Least leakage possible at the measured distortion, nats; NaN where not known.
   std::optional<Estimate> ksg;  ///< Where X and Z are low-dimensional.
   /// Of the final mechanism on the training data, released several times; present for trained points.
   std::optional<double> training_distortion;
-  /// Nats of leakage that the next unit of distortion above the budget would save at the optimum.
+  /// Nats of leakage that the next unit of distortion above the budget would save at the optimum; NaN where
+  /// that is not known.
   double price = 0;
-  std::optional<double> training_belief;  ///< I(X;Z) as the training adversary believes it, nats.
+  Matrix<double> channel;                       ///< Finite worlds: P(z|w), a row per w.
+  std::shared_ptr<Mechanism<float>> mechanism;  ///< Trained points.
+  std::optional<double> training_belief;        ///< I(X;Z) as the training adversary believes it, nats.
   double sensitive_entropy = 0;  ///< h(X) of the training data: turns mean log Q(x|z) into information.
   std::optional<TrainSummary> training;
   std::string message;  ///< Why training stopped, or what the solver certified.
   double seconds = 0;   ///< Wall clock.
 
   [[nodiscard]] double excess() const { return leakage.nats - optimum; }
+  /// Trained to a budget, not with a fixed weight.
+  [[nodiscard]] bool has_budget() const { return std::isfinite(budget); }
   /// The optimum spends the whole budget, and exists: its price is positive and finite. Not so where all can
   /// be hidden for less, nor where no finite leakage meets the budget.
   [[nodiscard]] bool binding() const { return price > 0 && std::isfinite(price); }
@@ -106,18 +136,24 @@ struct ExperimentHooks {
   std::function<void(Index point, const ExperimentPoint&)> finished;
 };
 
+/// What a reader must know about a point: training that diverged, a budget that is missed or overspent by
+/// more than 2 % and 0.01, one that no finite leakage meets. A sentence each.
+std::vector<std::string> point_warnings(const ExperimentPoint& point);
+
 /// The points of the experiment, over all its series, in the order of the plan.
 std::vector<PlannedPoint> planned_points(const ExperimentOptions& options);
 
 /// Runs the whole experiment. Throws Error(kUsage) listing every problem of `options`.
 ExperimentResult run_experiment(const ExperimentOptions& options, const ExperimentHooks& hooks = {});
 
-/// Distortion at which the optimum of a series reaches its ends, for drawing: (x, least leakage) pairs.
+/// The optimum of one way to see the world on a grid of distortions, finite values only.
 struct OptimumCurve {
-  std::string series;
+  std::string series;  ///< optimum/OBSERVATION
   std::vector<double> distortion;
   std::vector<double> leakage;
 };
+/// `resolution` points over the range of the budgets; where a solver gives the optimum 41 at most. Series
+/// whose optimum is not known are left out.
 std::vector<OptimumCurve> optimum_curves(const ExperimentOptions& options, int resolution);
 
 }  // namespace ppan

@@ -1,6 +1,6 @@
 #pragma once
 
-// Every number that defines the experiments, in one place (the paper's section 4).
+// Every number that defines the trainings, by kind of world, in one place (the paper's section 4).
 
 #include "ppan/paper/experiment.h"
 
@@ -8,8 +8,10 @@ namespace ppan {
 
 struct SeriesSettings {
   std::string observation;  ///< As it stands in the series name.
-  double most_budget = 1;   ///< Budgets are spread evenly over [0, most_budget].
-  TrainOptions train;       ///< All but the budget's limit and the seed.
+  double least_budget = 0;  ///< Budgets are spread evenly over [least_budget, most_budget].
+  double most_budget = 1;
+  TrainOptions train;  ///< All but the budget's limit and the seed.
+  World world;
 };
 
 struct ExperimentSettings {
@@ -19,11 +21,16 @@ struct ExperimentSettings {
   Index ksg_records = 0;      ///< 0: no nearest-neighbour estimate.
   bool conventional = false;  ///< With the convex baseline on the same samples.
   /// Finite worlds: pseudo-records of every pair (x, y) added to the training data, as a symmetric Dirichlet
-  /// prior of this strength would (add-one smoothing: 1). The conventional approach is left without.
+  /// prior of this strength would (add-one smoothing: 1). The conventional approach is shown without and with
+  /// the same prior. Budgets are those of the records themselves: the limit of the training is moved until
+  /// the records without the pseudo-records meet them.
   int pseudo_records = 0;
+  bool scatter = false;
 };
 
 /// For options that have been checked; overrides are applied.
 ExperimentSettings settings_of(const ExperimentOptions& options);
+/// Where the preset `paper` departs from what is printed, a sentence each.
+std::vector<std::string> deviations_from_paper(const ExperimentEntry& entry);
 
 }  // namespace ppan

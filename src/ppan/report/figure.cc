@@ -125,7 +125,7 @@ bool drawable(const FigureAxis& axis, double value) {
 std::vector<std::vector<FigurePoint>> runs_of(const Figure& figure, const FigureSeries& series) {
   std::vector<std::vector<FigurePoint>> runs(1);
   for (const FigurePoint& point : series.points) {
-    if (drawable(figure.x, point.x) && drawable(figure.y, point.y)) {
+    if (drawable(figure.x, point.x) && drawable(series.second ? figure.y2 : figure.y, point.y)) {
       runs.back().push_back(point);
     } else if (!runs.back().empty()) {
       runs.emplace_back();
@@ -145,18 +145,21 @@ struct Box {
 struct Ranges {
   DataRange x;
   DataRange y;
+  DataRange y2;
 };
 
 Ranges ranges_of(const Figure& figure) {
   Ranges ranges;
   for (const FigureSeries& series : figure.series) {
+    const FigureAxis& axis = series.second ? figure.y2 : figure.y;
+    DataRange& range = series.second ? ranges.y2 : ranges.y;
     for (const auto& run : runs_of(figure, series)) {
       for (const FigurePoint& point : run) {
         ranges.x.cover(point.x);
-        if (series.kind != SeriesKind::kBand) ranges.y.cover(point.y);
+        if (series.kind != SeriesKind::kBand) range.cover(point.y);
         if (!point.interval) continue;
-        if (drawable(figure.y, point.interval->low)) ranges.y.cover(point.interval->low);
-        if (drawable(figure.y, point.interval->high)) ranges.y.cover(point.interval->high);
+        if (drawable(axis, point.interval->low)) range.cover(point.interval->low);
+        if (drawable(axis, point.interval->high)) range.cover(point.interval->high);
       }
     }
     if (series.kind == SeriesKind::kBars || series.kind == SeriesKind::kSteps) ranges.y.cover(0);
@@ -179,6 +182,13 @@ class Plot {
     for (const std::string& label : tick_labels(y.ticks(kSpacing)))
       widest = std::max(widest, text_width(label));
     area_.left += widest * kFont + 10 + (figure.y.label.empty() ? 0 : kFont * kLine + 4);
+    if (has_second()) {
+      const Scale y2(figure.y2, ranges_.y2, area_.bottom, area_.top);
+      double right = 0;
+      for (const std::string& label : tick_labels(y2.ticks(kSpacing)))
+        right = std::max(right, text_width(label));
+      area_.right -= right * kFont + 6 + (figure.y2.label.empty() ? 0 : kFont * kLine + 4);
+    }
     if (slanted()) {  // the first names reach back under the vertical axis
       const auto& names = figure.x.categories;
       const auto count = static_cast<double>(names.size());
@@ -198,11 +208,13 @@ class Plot {
     const Scale x(horizontal, ranges_.x, area_.left, area_.right);
     const Scale y(figure_.y, ranges_.y, area_.bottom, area_.top);
     draw_axes(svg, x, y);
+    const Scale y2(figure_.y2, ranges_.y2, area_.bottom, area_.top);
+    if (has_second()) draw_second_axis(svg, y2);
     // A nested drawing cuts off what lies outside the axes, with room for markers on the frame.
     const Box clip{area_.left - kHit, area_.top - kHit, area_.right + kHit, area_.bottom + kHit};
     svg.add("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">",
             at(clip.left), at(clip.top), at(clip.right - clip.left), at(clip.bottom - clip.top));
-    for (const FigureSeries& series : figure_.series) draw_series(svg, series, x, y);
+    for (const FigureSeries& series : figure_.series) draw_series(svg, series, x, series.second ? y2 : y);
     if (use == SvgUse::kInline) draw_targets(svg, x, y);
     svg.add("</svg>");
   }
@@ -212,6 +224,27 @@ class Plot {
   static constexpr double kSlantedRoom = 64;
   static constexpr double kSlantedWidth = 8;     // of a name, at most
   static constexpr double kSlantedReach = 0.82;  // cosine of the slant
+
+  [[nodiscard]] bool has_second() const {
+    return std::any_of(figure_.series.begin(), figure_.series.end(),
+                       [](const FigureSeries& series) { return series.second; });
+  }
+
+  void draw_second_axis(Svg& svg, const Scale& y2) const {
+    const auto ticks = y2.ticks(kSpacing);
+    const auto labels = tick_labels(ticks);
+    std::string marks;
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+      const double place = y2.at(ticks[i]);
+      marks += fmt::format("M{} {}h5", at(area_.right), at(place));
+      svg.text(area_.right + 8, place + kFont * 0.35, "t", labels[i]);
+    }
+    svg.add("<path d=\"M{} {}V{}{}\" class=\"a\"/>", at(area_.right), at(area_.top), at(area_.bottom), marks);
+    if (figure_.y2.label.empty()) return;
+    svg.add("<text transform=\"translate({} {}) rotate(90)\" class=\"l c\">{}</text>",
+            at(outer_.right - 2 * kMark), at((area_.top + area_.bottom) / 2),
+            escape(cut_to_width(figure_.y2.label, (area_.bottom - area_.top + 16) / kFont)));
+  }
 
   // Category names that do not fit side by side are written aslant.
   [[nodiscard]] bool slanted() const {
@@ -390,7 +423,7 @@ class Plot {
   void draw_targets(Svg& svg, const Scale& x, const Scale& y) const {
     for (const FigureSeries& series : figure_.series) {
       for (const FigurePoint& point : series.points) {
-        if (point.key.empty() || !x.inside(point.x) || !y.inside(point.y)) continue;
+        if (point.key.empty() || series.second || !x.inside(point.x) || !y.inside(point.y)) continue;
         svg.add(
             "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"target\" data-key=\"{}\" tabindex=\"-1\" "
             "role=\"button\" "
@@ -655,7 +688,7 @@ FigureGrid scatter_figure(const std::string& title, const std::vector<ScatterPan
   for (const ScatterPanel& panel : panels) {
     Figure figure{.title = panel.title,
                   .x = axis(across, panel.x_label),
-                  .y = axis(up, {}),
+                  .y = axis(up, panel.y_label),
                   .series = {},
                   .width = 300,
                   .height = 300,

@@ -57,6 +57,7 @@ struct FigureSeries {
   SeriesKind kind = SeriesKind::kLineAndMarkers;
   SeriesRole role = SeriesRole::kLearned;
   std::vector<FigurePoint> points;  ///< In the order of the line. Points that are not finite are left out.
+  bool second = false;              ///< Measured on the second vertical axis. Lines and markers only.
 };
 
 struct FigureAxis {
@@ -72,6 +73,7 @@ struct Figure {
   std::string title;
   FigureAxis x;
   FigureAxis y;
+  FigureAxis y2{};  ///< On the right, where a series asks for it. Not logarithmic.
   std::vector<FigureSeries> series;
   int width = 640;  ///< Of the drawing, CSS pixels; scales without loss.
   int height = 420;
@@ -100,6 +102,7 @@ std::string to_svg(const FigureGrid& grid, SvgUse use = SvgUse::kDocument);
 struct ScatterPanel {
   std::string title;
   std::string x_label;
+  std::string y_label{};
   std::vector<std::pair<double, double>> before;  ///< (y, x): useful against sensitive.
   std::vector<std::pair<double, double>> after;   ///< (y, z): useful against released.
 };

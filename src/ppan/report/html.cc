@@ -226,7 +226,7 @@ void add_trade_off(Page& page, const RunFiles& run, std::size_t start) {
       "class=\"screen\">Point at a mark for its "
       "numbers, choose it to see everything about it.</span></p>",
       intervals ? " Bars are 95&nbsp;% intervals." : "");
-  Figure figure = trade_off_figure(run.curve, run.summary);
+  Figure figure = trade_off_figure(run.curve, run.summary, run.optimum);
   page.add(
       "<div class=\"choose\"><div><div class=\"plot wide\">{}<div class=\"tip\" id=\"tip\" role=\"status\" "
       "hidden></div></div>",
@@ -389,6 +389,7 @@ RunFiles read_run(const std::filesystem::path& directory) {
   }
   RunFiles run;
   run.curve = from_csv(*curve_text, curve.string());
+  run.optimum = take_optimum(run.curve);
   const auto with = [&](const char* name, const auto& use) {
     const std::filesystem::path path = directory / name;
     if (const auto text = read_regular_file(path)) use(*text, path.string());
@@ -425,7 +426,7 @@ RunFiles read_run(const std::filesystem::path& directory) {
 std::filesystem::path write_report(const std::filesystem::path& directory) {
   RunFiles run = read_run(directory);
   // The directory may be a stranger's: a link in it does not lead the page elsewhere.
-  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary)), Access::kShared,
+  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary, run.optimum)), Access::kShared,
              Links::kReplace);
   const auto place = std::lower_bound(run.files.begin(), run.files.end(), "curve.svg");
   if (place == run.files.end() || *place != "curve.svg") run.files.insert(place, "curve.svg");

@@ -16,7 +16,8 @@
 namespace ppan {
 
 struct RunFiles {
-  CurveTable curve;
+  CurveTable curve;    ///< Without the optimum's own rows.
+  CurveTable optimum;  ///< Those, series optimum/OBSERVATION.
   RunSummary summary;
   std::vector<MetricsLine> metrics;
   RunDetails details;

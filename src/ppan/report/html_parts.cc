@@ -68,7 +68,7 @@ std::string sentence(const Estimate& estimate) {
   const char* lead = "About {} nats leak";
   switch (estimate.bound) {
     case Bound::kLower:
-      lead = "The strongest attacker tried here, chosen on other records, found {} nats";
+      lead = "At least {} nats leak";
       break;
     case Bound::kUpper:
       lead = "At most {} nats leak";

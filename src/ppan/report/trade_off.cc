@@ -19,15 +19,10 @@ struct KnownSeries {
 };
 
 constexpr std::array kKnown{
-    KnownSeries{"ppan/useful-only", "learned, useful data only"},
-    KnownSeries{"ppan/full-data", "learned, full data"},
-    KnownSeries{"ppan/rate-distortion", "learned, rate\u2013distortion"},
     KnownSeries{"ppan/table", "learned"},
     KnownSeries{"ppan/images", "learned"},
     KnownSeries{"audit/release", "audited release"},
     KnownSeries{"ppan/hull", "learned, completed to its convex hull"},
-    KnownSeries{"conventional/useful-only", "conventional, useful data only"},
-    KnownSeries{"conventional/full-data", "conventional, full data"},
     KnownSeries{"reference/unchanged", "released unchanged"},
     KnownSeries{"reference/dropped", "columns dropped"},
     KnownSeries{"reference/constant", "the same row for everybody"},
@@ -70,10 +65,29 @@ std::string observation_of(const std::string& series) {
 std::string observation_title(const std::string& observation) {
   if (observation == "useful-only") return "useful data only";
   if (observation == "full-data") return "full data";
+  if (observation == "rate-distortion") return "rate\u2013distortion";
+  if (observation == "noisy") return "noisy data";
+  if (observation == "partial") return "partial data";
+  if (observation == "given") return "observation as given";
   return observation;
 }
 
-// The optimum of one observation at every distortion for which it is known, left to right.
+// WHO of WHO/OBSERVATION for people; empty if it is not one that goes with any observation. WHO@SIZE is WHO
+// trained on so many records.
+std::string approach_title(std::string who) {
+  std::string size;
+  if (const std::size_t at = who.find('@'); at != std::string::npos) {
+    size = " on " + who.substr(at + 1) + " records";
+    who.resize(at);
+  }
+  if (who == "ppan") return "learned" + size;
+  if (who == "conventional") return "conventional" + size;
+  if (who == "conventional-prior") return "conventional with the same prior" + size;
+  if (who == "optimum") return "optimum";
+  return {};
+}
+
+// The optimum of one observation: on its own grid, or at the distortions that were measured.
 std::vector<FigurePoint> optimum_of(const CurveTable& table, const std::string& observation) {
   std::map<double, double> by_distortion;
   for (const CurveRow& row : table.rows) {
@@ -98,14 +112,19 @@ std::string series_title(const std::string& series) {
   for (const KnownSeries& known : kKnown) {
     if (known.name == series) return std::string(known.title);
   }
-  return series;
+  const std::string who = approach_title(series.substr(0, series.find('/')));
+  return who.empty() || series.find('/') == std::string::npos
+             ? series
+             : who + ", " + observation_title(observation_of(series));
 }
 
 SeriesRole series_role(const std::string& series, const CurveTable& table) {
   if (series == "ppan/hull") return SeriesRole::kOptimum2;
-  if (starts_with(series, "conventional/")) {
-    return rank_among(series, table, "conventional/") == 0 ? SeriesRole::kConventional
-                                                           : SeriesRole::kConventional2;
+  if (starts_with(series, "conventional")) {
+    constexpr std::array kConventional{SeriesRole::kConventional, SeriesRole::kConventional2,
+                                       SeriesRole::kReference2, SeriesRole::kReference3};
+    return kConventional[static_cast<std::size_t>(rank_among(series, table, "conventional")) %
+                         kConventional.size()];
   }
   if (starts_with(series, "reference/")) {
     // The last two are those of further learned series, which runs with so many references do not have.
@@ -117,8 +136,8 @@ SeriesRole series_role(const std::string& series, const CurveTable& table) {
                        kReferences.size()];
   }
   constexpr std::array kLearned{SeriesRole::kLearned, SeriesRole::kLearned2, SeriesRole::kLearned3};
-  const std::size_t slash = series.find('/');
-  const std::string prefix = slash == std::string::npos ? std::string() : series.substr(0, slash + 1);
+  const std::size_t end = series.find_first_of("@/");
+  const std::string prefix = end == std::string::npos ? std::string() : series.substr(0, end);
   return kLearned[static_cast<std::size_t>(rank_among(series, table, prefix)) % kLearned.size()];
 }
 
@@ -130,7 +149,17 @@ std::string common_kind(const CurveTable& table) {
   return kinds.size() == 1 ? std::string(*kinds.begin()) : std::string();
 }
 
-Figure trade_off_figure(const CurveTable& table, const RunSummary& summary) {
+CurveTable take_optimum(CurveTable& table) {
+  CurveTable optimum{.more_columns = table.more_columns, .rows = {}};
+  const auto is_optimum = [](const CurveRow& row) { return starts_with(row.series, "optimum/"); };
+  for (const CurveRow& row : table.rows) {
+    if (is_optimum(row)) optimum.rows.push_back(row);
+  }
+  std::erase_if(table.rows, is_optimum);
+  return optimum;
+}
+
+Figure trade_off_figure(const CurveTable& table, const RunSummary& summary, const CurveTable& optimum) {
   Figure figure;
   figure.title = summary.name.empty() ? "Trade-off" : summary.name + ": trade-off of distortion and leakage";
   figure.x.label = axis_label(summary.distortion_name.empty() ? "distortion" : summary.distortion_name,
@@ -145,10 +174,12 @@ Figure trade_off_figure(const CurveTable& table, const RunSummary& summary) {
   for (const std::string& name : names) {
     const std::string observation = observation_of(name);
     if (!seen.insert(observation).second) continue;
-    auto points = optimum_of(table, observation);
+    auto points = optimum_of(optimum, observation);
+    const bool grid = !points.empty();
+    if (!grid) points = optimum_of(table, observation);
     if (points.empty()) continue;
     figure.series.push_back({.name = "optimum, " + observation_title(observation),
-                             .kind = SeriesKind::kLine,
+                             .kind = grid ? SeriesKind::kLine : SeriesKind::kMarkers,
                              .role = optima++ % 2 == 0 ? SeriesRole::kOptimum : SeriesRole::kOptimum2,
                              .points = std::move(points)});
   }

@@ -18,8 +18,13 @@ SeriesRole series_role(const std::string& series, const CurveTable& table);
 /// "lower bound" and the like for the leakages of the whole curve, when all agree; otherwise empty.
 std::string common_kind(const CurveTable& table);
 
+/// Moves the rows of the series optimum/OBSERVATION, the known optimum on a fine grid, out of the table.
+CurveTable take_optimum(CurveTable& table);
+
 /// The summary gives title and axis labels; an empty one gives plain ones. The key of a point is the number
-/// of its row in the table, from 0.
-Figure trade_off_figure(const CurveTable& table, const RunSummary& summary);
+/// of its row in the table, from 0. The optimum is drawn as a line through the rows of `optimum`, its own
+/// fine grid; without them as marks at the distortions measured, because a chord between those would lie
+/// above it.
+Figure trade_off_figure(const CurveTable& table, const RunSummary& summary, const CurveTable& optimum = {});
 
 }  // namespace ppan

@@ -13,6 +13,7 @@
 #include "ppan/theory/bottleneck.h"
 #include "ppan/theory/gaussian_scalar.h"
 #include "ppan/theory/gaussian_vector.h"
+#include "ppan/theory/information.h"
 #include "ppan/theory/rate_distortion.h"
 #include "ppan/theory/symmetric_pair.h"
 
@@ -81,6 +82,8 @@ struct Bound {
   double to = 1;
   std::function<double(double)> optimum;
   bool swapped = false;  ///< The two columns change places.
+  std::vector<std::string> release_names{};
+  std::function<std::vector<double>(double)> release{};
 };
 
 struct Definition {
@@ -96,17 +99,55 @@ const CurveParameter kGiven{"given", "the information on the first axis: I(Y;Z) 
 Bound bind_symmetric_pair(Reader& read) {
   const SymmetricPair pair{.m = read.integer("m", 10), .p = read.number("p", 0.4)};
   const bool full = read.choice("observation", "full-data", "useful-only");
-  return {.problems = pair.check(), .from = 0, .to = 1, .optimum = [=](double d) {
-            return full ? least_leakage_full_data(pair, d) : least_leakage_useful_only(pair, d);
-          }};
+  Bound bound{.problems = pair.check(), .from = 0, .to = 1, .optimum = [=](double d) {
+                return full ? least_leakage_full_data(pair, d) : least_leakage_useful_only(pair, d);
+              }};
+  const double blind = 1 - 1.0 / pair.m;
+  if (!full) {
+    bound.release_names = {"keep"};
+    bound.release = [=](double d) { return std::vector<double>{1 - std::min(d, blind)}; };
+    return bound;
+  }
+  // Pr[X != Z] is moved by the distortion towards 1 - 1/m: by changing Y where it equals X, or by changing it
+  // to X.
+  bound.release_names = {"keep_if_equal", "keep_if_different"};
+  bound.release = [=](double d) {
+    const double moved = std::min(d, std::abs(blind - pair.p));
+    return pair.p < blind ? std::vector<double>{1 - moved / (1 - pair.p), 1.0}
+                          : std::vector<double>{1.0, pair.p > 0 ? 1 - moved / pair.p : 1.0};
+  };
+  return bound;
 }
 
 Bound bind_gaussian_scalar(Reader& read) {
   const GaussianScalar pair{.rho = read.number("rho", 0.85), .variance_y = read.number("variance_y", 1)};
   const bool full = read.choice("observation", "full-data", "useful-only");
-  return {.problems = pair.check(), .from = 0, .to = pair.variance_y, .optimum = [=](double d) {
-            return full ? least_leakage_full_data(pair, d) : least_leakage_useful_only(pair, d);
-          }};
+  Bound bound{.problems = pair.check(), .from = 0, .to = pair.variance_y, .optimum = [=](double d) {
+                return full ? least_leakage_full_data(pair, d) : least_leakage_useful_only(pair, d);
+              }};
+  bound.release_names = {"from_x", "from_y", "noise_variance"};
+  bound.release = [=](double d) {
+    const GaussianRelease z = full ? best_release_full_data(pair, d) : best_release_useful_only(pair, d);
+    return std::vector<double>{z.from_x, z.from_y, z.noise_variance};
+  };
+  return bound;
+}
+
+// gain_1, gain_2, ..., noise_1, noise_2, ...
+std::vector<std::string> vector_release_names(Index components) {
+  std::vector<std::string> names;
+  for (const char* what : {"gain", "noise"}) {
+    for (Index i = 1; i <= components; ++i) names.push_back(fmt::format("{}_{}", what, i));
+  }
+  return names;
+}
+
+// Z_i = (1 - e_i) Y_i + N(0, v_i e_i (1 - e_i)), e_i the share of the variance v_i that is lost.
+std::vector<double> vector_release(const Vector<double>& lost, const Vector<double>& variance) {
+  std::vector<double> numbers;
+  for (const double e : lost) numbers.push_back(1 - e);
+  for (Index i = 0; i < lost.size(); ++i) numbers.push_back(variance[i] * lost[i] * (1 - lost[i]));
+  return numbers;
 }
 
 Bound bind_gaussian_vector(Reader& read) {
@@ -114,16 +155,30 @@ Bound bind_gaussian_vector(Reader& read) {
   return {.problems = pair.check(),
           .from = 0,
           .to = pair.scale * static_cast<double>(pair.rho.size()),
-          .optimum = [=](double d) { return least_leakage(pair, d).leakage; }};
+          .optimum = [=](double d) { return least_leakage(pair, d).leakage; },
+          .release_names = vector_release_names(pair.rho.size()),
+          .release =
+              [=](double d) {
+                return vector_release(least_leakage(pair, d).component_distortion,
+                                      Vector<double>::Constant(pair.rho.size(), pair.scale));
+              }};
 }
 
 Bound bind_rate_distortion(Reader& read) {
   const GaussianSource source{.variances = read.numbers("variances")};
   const double total = source.variances.size() > 0 ? source.variances.sum() : 1;
   // The rate is infinite at 0, so the default range leaves it out.
-  return {.problems = source.check(), .from = 0.05 * total, .to = total, .optimum = [=](double d) {
-            return least_rate(source, d).rate;
-          }};
+  return {.problems = source.check(),
+          .from = 0.05 * total,
+          .to = total,
+          .optimum = [=](double d) { return least_rate(source, d).rate; },
+          .release_names = vector_release_names(source.variances.size()),
+          .release =
+              [=](double d) {
+                return vector_release(
+                    least_rate(source, d).component_distortion.cwiseQuotient(source.variances),
+                    source.variances);
+              }};
 }
 
 template <typename Pair>
@@ -146,12 +201,24 @@ Bound bind_bottleneck_gaussian(Reader& read) {
                                 read.choice("given", "leakage", "useful"), 3);
   // I(Y;Z) = I(X;Y) takes an infinite rate, so the default range stops short of it.
   if (!bound.swapped) bound.to *= 0.95;
+  // The rate of X + N(0, v) is 1/2 log(1 + 1/v).
+  bound.release_names = {"noise_variance"};
+  bound.release = [optimum = bound.optimum, swapped = bound.swapped](double x) {
+    return std::vector<double>{1 / std::expm1(2 * (swapped ? x : optimum(x)))};
+  };
   return bound;
 }
 
 Bound bind_bottleneck_binary(Reader& read) {
-  return bind_bottleneck(BottleneckBinary{.p = read.number("p", 0.1)},
-                         read.choice("given", "leakage", "useful"), std::numbers::ln2);
+  Bound bound = bind_bottleneck(BottleneckBinary{.p = read.number("p", 0.1)},
+                                read.choice("given", "leakage", "useful"), std::numbers::ln2);
+  bound.release_names = {"flip"};
+  bound.release = [optimum = bound.optimum, swapped = bound.swapped](double x) {
+    const double rate = swapped ? x : optimum(x);
+    return std::vector<double>{
+        inverse_binary_entropy(std::clamp(std::numbers::ln2 - rate, 0.0, std::numbers::ln2))};
+  };
+  return bound;
 }
 
 const std::vector<Definition>& definitions() {
@@ -285,7 +352,10 @@ Curve evaluate(const CurveRequest& request) {
   Prepared prepared = prepare(request);
   require_none(prepared.problems, "this curve cannot be computed");
 
-  Curve curve{.info = prepared.definition->info, .parameters = std::move(prepared.values), .points = {}};
+  Curve curve{.info = prepared.definition->info,
+              .parameters = std::move(prepared.values),
+              .points = {},
+              .release_names = {}};
   if (prepared.bound.swapped) std::swap(curve.info.x_name, curve.info.optimum_name);
   std::vector<double> places = request.at;
   if (places.empty()) {
@@ -294,7 +364,12 @@ Curve evaluate(const CurveRequest& request) {
     for (int i = 0; i < request.points; ++i)
       places.push_back(i == 0 ? from : from + width * (static_cast<double>(i) / (request.points - 1)));
   }
-  for (const double x : places) curve.points.push_back({x, prepared.bound.optimum(x)});
+  if (request.release) curve.release_names = prepared.bound.release_names;
+  for (const double x : places) {
+    CurvePoint point{.x = x, .optimum = prepared.bound.optimum(x)};
+    if (request.release) point.release = prepared.bound.release(x);
+    curve.points.push_back(std::move(point));
+  }
   return curve;
 }
 

@@ -43,6 +43,7 @@ struct CurveRequest {
   std::optional<double> from;  ///< At least 0. Default: the start of the curve.
   std::optional<double> to;    ///< At least `from`. Default: where the curve ends or has flattened.
   std::vector<double> at;      ///< When not empty, exactly these x instead. Each at least 0.
+  bool release = false;        ///< With the release that attains each point.
 
   /// Every problem at once: unknown curve or parameter (with the nearest known names), unreadable number,
   /// value out of range.
@@ -52,12 +53,20 @@ struct CurveRequest {
 struct CurvePoint {
   double x = 0;
   double optimum = 0;  ///< nats; may be infinite (rate-distortion at 0).
+  /// Parameters of the release that attains it, in the order of Curve::release_names; empty unless asked for.
+  std::vector<double> release{};
 };
 
 struct Curve {
   CurveInfo info;
   std::map<std::string, std::string> parameters;  ///< All of them, defaults filled in.
   std::vector<CurvePoint> points;
+  /// What the numbers of CurvePoint::release are. Symmetric pair: `keep`, the probability of releasing Y, and
+  /// with full data keep_if_equal and keep_if_different (others are equally likely; where X and Y differ the
+  /// only other is X). Scalar Gaussian: Z = from_x X/sigma_X + from_y Y + N(0, noise_variance). Vectors: Z_i
+  /// = gain_i Y_i + N(0, noise_i). Gaussian bottleneck: Z = X + N(0, noise_variance), X of variance 1. Binary
+  /// bottleneck: `flip`.
+  std::vector<std::string> release_names;
 };
 
 /// Throws Error(kUsage) listing every problem of the request.

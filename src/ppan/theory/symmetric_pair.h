@@ -27,6 +27,11 @@ struct SymmetricPair {
 /// Convex in p, least at 1 - 1/m.  r_10(0.4) = 0.750684.
 double symmetric_information(int m, double p);
 
+/// Arimoto's information of order alpha >= 1 between the two sides, nats (theory/leakage_measures.h); r_m(p)
+/// at alpha = 1, and for every order 0 at p = 1 - 1/m and convex round it:
+///     alpha/(alpha-1) log( m^(1-1/alpha) ((1-p)^alpha + (m-1) (p/(m-1))^alpha)^(1/alpha) ).
+double symmetric_information(int m, double p, double alpha);
+
 /// P(x,y), m x m.
 Matrix<double> joint(const SymmetricPair& pair);
 
@@ -35,10 +40,12 @@ double mutual_information(const SymmetricPair& pair);
 
 /// Least I(X;Z) over P(z|y) with Pr[Y != Z] <= distortion, in nats:
 ///     r_m(p + D (1 - p m/(m-1)))  if D < 1 - 1/m,  else 0.
-double least_leakage_useful_only(const SymmetricPair& pair, double distortion);
+double least_leakage_useful_only(const SymmetricPair& pair, double distortion, double alpha = 1);
 
 /// Least I(X;Z) over P(z|x,y) with Pr[Y != Z] <= distortion, in nats:
 ///     r_m(p + D)  if D <= 1 - 1/m - p;   r_m(p - D)  if D <= p - (1 - 1/m);   else 0.
-double least_leakage_full_data(const SymmetricPair& pair, double distortion);
+/// Another order alpha asks for the same release: the argument above needs only that the measure is convex in
+/// P(z|w) up to a monotone function, and that of a symmetric pair grows with the distance from 1 - 1/m.
+double least_leakage_full_data(const SymmetricPair& pair, double distortion, double alpha = 1);
 
 }  // namespace ppan::theory

@@ -1,5 +1,7 @@
 #include "ppan/train/match.h"
 
+#include <cmath>
+
 namespace ppan {
 
 Problems GameOptions::check() const {
@@ -20,6 +22,7 @@ Problems GameOptions::check() const {
                "squared error and pixel cross-entropy need a mechanism that releases real numbers");
   list.require(distortion != DistortionKind::kPixelCrossEntropy || mechanism.sigmoid_output, "distortion",
                "pixel cross-entropy needs mechanism.sigmoid_output");
+  list.require(alpha >= 1, "alpha", std::to_string(alpha) + " is not allowed; it must be at least 1");
   list.require_at_least("code_weight", code_weight, 0);
   list.require(code_weight <= 0 || mechanism.kind == MechanismKind::kNoisyCode, "code_weight",
                "only a noisy code has a code");
@@ -42,10 +45,16 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
                                                options.mechanism.released, records.useful)),
       budget_(options.budget),
       code_weight_(options.code_weight),
+      power_(std::isinf(options.alpha) ? 1 : (options.alpha - 1) / options.alpha),
       mechanism_adam_(options.adam),
       adversary_adam_(options.adam),
       discriminator_adam_(options.adam),
       utility_adam_(options.adam) {
+  for (const Attribute<Scalar>& x : records.sensitive) {
+    if (power_ > 0 && !x.finite())
+      throw Error(ErrorCode::kUsage, "an alpha-loss needs a sensitive attribute with finitely many values",
+                  "set alpha to 1");
+  }
   if (options.discriminator.weight > 0)
     discriminator_.emplace(options.discriminator, options.mechanism.released);
 }
@@ -124,13 +133,18 @@ void Match<Scalar>::draw(const Records<Scalar>& batch, const Matrix<Scalar>& noi
 template <typename Scalar>
 double Match<Scalar>::step_adversary(const Records<Scalar>& batch, double rate) {
   adversary_.observe(draws_.seen());
-  const Matrix<Scalar>& score =
-      adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
-  const double value = weighted_mean(score);
-  d_score_ = draws_.weight * (Scalar(-1) / static_cast<Scalar>(draws_.records));  // descent on -mean log Q
-  adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_,
-                      &adversary_gradient_, nullptr);
+  const double value = evaluate_adversary(batch, adversary_gradient_);
   adversary_adam_.step(rate, adversary_gradient_, adversary_.parameters());
+  return value;
+}
+
+template <typename Scalar>
+double Match<Scalar>::evaluate_adversary(const Records<Scalar>& batch, Vector<Scalar>& descent) {
+  const double value = weighted_mean(
+      utility(adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive)));
+  weigh_scores(Scalar(-1) / static_cast<Scalar>(draws_.records));
+  adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, &descent,
+                      nullptr);
   return value;
 }
 
@@ -157,23 +171,22 @@ double Match<Scalar>::step_utility(const Records<Scalar>& batch, double rate) {
 }
 
 template <typename Scalar>
-StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient) {
-  const Scalar share = Scalar(1) / static_cast<Scalar>(draws_.records);
-  StepReport report;
-  draws_gradient_.clear();
+const Matrix<Scalar>& Match<Scalar>::utility(const Matrix<Scalar>& score) {
+  if (power_ == 0) return score;
+  const auto power = static_cast<Scalar>(power_);
+  utility_slope_ = (power * score.array()).exp().matrix();
+  utility_value_ = ((utility_slope_.array() - 1) / power).matrix();
+  return utility_value_;
+}
 
-  const Matrix<Scalar>& score =
-      adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
-  report.log_likelihood = weighted_mean(score);
-  const Scalar felt = static_cast<Scalar>(adversary_weight_) * share;
-  if (felt > 0 && !draws_.shared) {  // the symbols of an alphabet do not move
-    d_score_ = draws_.weight * felt;
-    adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, nullptr,
-                        &draws_gradient_.seen);
-    draws_gradient_.has_seen = true;
-  }
-  if (code_weight_ > 0) add_code_length(report);
+template <typename Scalar>
+void Match<Scalar>::weigh_scores(Scalar factor) {
+  d_score_ = draws_.weight * factor;
+  if (power_ > 0) d_score_ = d_score_.cwiseProduct(utility_slope_);
+}
 
+template <typename Scalar>
+void Match<Scalar>::add_distortion(const Records<Scalar>& batch, StepReport& report) {
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
   if (draws_.rest_unchanged) rest_ = Vector<Scalar>::Ones(draws_.records) - draws_.weight.rowwise().sum();
   record_distortion_.setZero(draws_.records);
@@ -185,21 +198,63 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
     record_distortion_ += rest_.cwiseProduct(unchanged_);
   }
   report.distortion = static_cast<double>(record_distortion_.mean());
-  report.penalty += budget_.evaluate(record_distortion_, slope_);
   d_distortion_.resize(draws_.records, draws_.per_record);
-  for (Index k = 0; k < draws_.per_record; ++k) {
-    d_distortion_.col(k).array() = slope_.array() * draws_.weight.col(k).array();
+  if (budget_.by_draw()) {
+    budget_.cost(distortion_value_, draw_cost_, d_distortion_);
+    report.penalty += weighted_mean(draw_cost_);
+    if (draws_.rest_unchanged) {  // from here on what staying unchanged costs
+      for (Scalar& d : unchanged_) d = budget_.cost(d);
+      report.penalty += static_cast<double>(rest_.dot(unchanged_)) / static_cast<double>(draws_.records);
+    }
+    const Scalar share = Scalar(1) / static_cast<Scalar>(draws_.records);
+    d_distortion_.array() *= share * draws_.weight.array();
+  } else {
+    report.penalty += budget_.evaluate(record_distortion_, slope_);
+    for (Index k = 0; k < draws_.per_record; ++k) {
+      d_distortion_.col(k).array() = slope_.array() * draws_.weight.col(k).array();
+    }
   }
   distortion_->backward(draws_, batch.useful, d_distortion_, draws_gradient_);
+}
 
+template <typename Scalar>
+void Match<Scalar>::add_weight_price(Index k) {
+  auto gradient = draws_gradient_.weight.col(k).array();
+  if (budget_.by_draw()) {
+    const Scalar share = Scalar(1) / static_cast<Scalar>(draws_.records);
+    gradient += share * draw_cost_.col(k).array();
+    if (draws_.rest_unchanged) gradient -= share * unchanged_.array();
+    return;
+  }
+  gradient += slope_.array() * distortion_value_.col(k).array();
+  if (draws_.rest_unchanged) gradient -= slope_.array() * unchanged_.array();
+}
+
+template <typename Scalar>
+StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient) {
+  const Scalar share = Scalar(1) / static_cast<Scalar>(draws_.records);
+  StepReport report;
+  draws_gradient_.clear();
+
+  const Matrix<Scalar>& score =
+      utility(adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive));
+  report.log_likelihood = weighted_mean(score);
+  const Scalar felt = static_cast<Scalar>(adversary_weight_) * share;
+  if (felt > 0 && !draws_.shared) {  // the symbols of an alphabet do not move
+    weigh_scores(felt);
+    adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, nullptr,
+                        &draws_gradient_.seen);
+    draws_gradient_.has_seen = true;
+  }
+  if (code_weight_ > 0) add_code_length(report);
+  add_distortion(batch, report);
   if (discriminator_) report.discriminator = discriminator_->evaluate_release(draws_, draws_gradient_);
 
   if (draws_.weights_learned) {
     draws_gradient_.weight.resize(draws_.records, draws_.per_record);
     for (Index k = 0; k < draws_.per_record; ++k) {
-      draws_gradient_.weight.col(k).array() =
-          score.col(k).array() * felt + slope_.array() * distortion_value_.col(k).array();
-      if (draws_.rest_unchanged) draws_gradient_.weight.col(k).array() -= slope_.array() * unchanged_.array();
+      draws_gradient_.weight.col(k).array() = score.col(k).array() * felt;
+      add_weight_price(k);
     }
     if (code_weight_ > 0)
       draws_gradient_.weight += code_length_ * (static_cast<Scalar>(code_weight_ / 2) * share);

@@ -5,8 +5,13 @@
 // who steps when is the loop's business (train.h).
 //
 // Loss of the mechanism, over a batch of n records with K weighted draws each (game/draws.h):
-//     1/n sum_i sum_k weight_ik log Q(x_i|z_ik)  +  penalty(d)  +  gamma mean log D(z),
-//     d_i = sum_k weight_ik d(y_i, z_ik).
+//     1/n sum_i sum_k weight_ik u(Q(x_i|z_ik))  +  penalty(d)  +  gamma mean log D(z),
+//     d_i = sum_k weight_ik d(y_i, z_ik),
+// where u(q) = log q, or with an alpha-loss of order alpha > 1
+//     u(q) = alpha/(alpha-1) (q^((alpha-1)/alpha) - 1),
+// minus the loss of the adversary, who ascends the mean of the same u. Its best answer is then not the
+// posterior but the posterior raised to alpha and normalised, and the game is about Arimoto's information of
+// that order (theory/leakage_measures.h). alpha = infinity, u(q) = q - 1, is Bayes vulnerability.
 
 #include <memory>
 #include <optional>
@@ -32,13 +37,15 @@ struct GameOptions {
   /// hide what it leaks in folds that its adversary has not yet learned but another one will. At least 0.
   double code_weight = 0;
   AdamOptions adam;
+  /// Order of the adversary's loss: 1, the log-loss, to infinity. Other than 1 only for finite X.
+  double alpha = 1;
 
   [[nodiscard]] Problems check() const;
 };
 
 /// What the mechanism's step saw, before its update. Nats where it is information.
 struct StepReport {
-  double log_likelihood = 0;  ///< mean log Q(x|z)
+  double log_likelihood = 0;  ///< mean u(Q(x|z)); mean log Q(x|z) for alpha = 1
   double distortion = 0;      ///< mean d
   double penalty = 0;         ///< Of the budget, and of the length of a code.
   double discriminator = 0;   ///< gamma mean log D(z)
@@ -94,7 +101,7 @@ class Match {
   /// New draws for this batch; the steps below are taken on them, with the same batch. `noise` must outlive
   /// them.
   void draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise, DrawScope scope = {});
-  /// Ascends mean log Q(x|z); returns it as it was before the step.
+  /// Ascends mean u(Q(x|z)); returns it as it was before the step.
   double step_adversary(const Records<Scalar>& batch, double rate);
   /// Ascends the discriminator's objective, if there is one; returns it as it was before the step.
   double step_discriminator(const Records<Scalar>& batch, double rate);
@@ -105,12 +112,23 @@ class Match {
   StepReport step_mechanism(const Records<Scalar>& batch, double rate, double share = 1);
   /// Mean distortion of the current draws.
   double measure_distortion(const Records<Scalar>& batch);
+  /// The adversary's mean u(Q(x|z)) and minus its parameter gradient, without a step.
+  double evaluate_adversary(const Records<Scalar>& batch, Vector<Scalar>& descent);
   /// The mechanism's loss and its parameter gradient, without a step.
   StepReport evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient);
 
  private:
   // sum_ik weight_ik value_ik / n
   [[nodiscard]] double weighted_mean(const Matrix<Scalar>& value) const;
+  // The adversary's scores log Q(x|z) of the current draws as utilities u and their derivative in log Q; the
+  // latter is 1, and left alone, for the log-loss.
+  const Matrix<Scalar>& utility(const Matrix<Scalar>& score);
+  // d_score_ = weight du/dscore factor
+  void weigh_scores(Scalar factor);
+  // Distortion, its penalty and their gradient, but for that of the weights.
+  void add_distortion(const Records<Scalar>& batch, StepReport& report);
+  // The part of the weights' gradient that comes from the penalty, of draw k.
+  void add_weight_price(Index k);
   // beta/2 mean |centre|^2 and its gradient
   void add_code_length(StepReport& report);
 
@@ -119,6 +137,7 @@ class Match {
   std::unique_ptr<Distortion<Scalar>> distortion_;
   Budget<Scalar> budget_;
   double code_weight_;
+  double power_;  // (alpha - 1) / alpha
   std::optional<Discriminator<Scalar>> discriminator_;
   Adam<Scalar> mechanism_adam_;
   Adam<Scalar> adversary_adam_;
@@ -135,8 +154,11 @@ class Match {
   Vector<Scalar> discriminator_gradient_;
   Vector<Scalar> utility_gradient_;
   Matrix<Scalar> d_score_;
+  Matrix<Scalar> utility_value_;  // with an alpha-loss: u(Q) and
+  Matrix<Scalar> utility_slope_;  // du / dlog Q
   Matrix<Scalar> distortion_value_;
   Matrix<Scalar> d_distortion_;
+  Matrix<Scalar> draw_cost_;    // of a penalty on each draw
   Matrix<Scalar> code_length_;  // squared, records x K
   Vector<Scalar> rest_;         // probability of being released unchanged, where a gate gives one
   Vector<Scalar> unchanged_;    // and what that costs

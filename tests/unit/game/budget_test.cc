@@ -23,7 +23,7 @@ TEST(Budget, PenaltiesByHand) {
   Vector<double> slope;
   EXPECT_NEAR(Budget<double>({.form = BudgetForm::kWeighted, .weight = 3}).evaluate(d, slope), 3 * 0.85,
               1e-14);
-  const Budget<double> record({.form = BudgetForm::kRecord, .limit = 0.5, .weight = 3});
+  const Budget<double> record({.form = BudgetForm::kRecordMean, .limit = 0.5, .weight = 3});
   EXPECT_NEAR(record.evaluate(d, slope), 3 * (0.16 + 2.25) / 4, 1e-14);
   EXPECT_EQ(slope[0], 0);
   EXPECT_EQ(slope[3], 0);
@@ -33,6 +33,25 @@ TEST(Budget, PenaltiesByHand) {
   const Budget<double> slack({.form = BudgetForm::kExpected, .limit = 0.9, .weight = 3});
   EXPECT_EQ(slack.evaluate(d, slope), 0);
   EXPECT_EQ(slope, Vector<double>::Zero(4));
+}
+
+// The paper's penalty stands inside the sum over z: two draws that are far off and near cost more than one of
+// their mean.
+TEST(Budget, APenaltyOnEachDrawByHand) {
+  const Budget<double> printed({.form = BudgetForm::kRecord, .limit = 0.5, .weight = 3});
+  EXPECT_TRUE(printed.by_draw());
+  const Matrix<double> d = (Matrix<double>(1, 2) << 0, 2).finished();
+  Matrix<double> value;
+  Matrix<double> slope;
+  printed.cost(d, value, slope);
+  EXPECT_EQ(value, (Matrix<double>(1, 2) << 0, 3 * 1.5 * 1.5).finished());
+  EXPECT_EQ(slope, (Matrix<double>(1, 2) << 0, 3 * 2 * 1.5).finished());
+  EXPECT_EQ(printed.cost(2.0), 3 * 1.5 * 1.5);
+  Vector<double> by_record;
+  EXPECT_THROW(printed.evaluate(distortions(), by_record), Error);
+  const Budget<double> averaged({.form = BudgetForm::kRecordMean, .limit = 0.5, .weight = 3});
+  EXPECT_FALSE(averaged.by_draw());
+  EXPECT_EQ(averaged.evaluate(Vector<double>::Ones(1), by_record), 3 * 0.25);  // of the mean, 1
 }
 
 TEST(Budget, DualPenaltyByHand) {
@@ -150,7 +169,7 @@ TEST(Budget, MemoryMeetsALooseLimit) {
 }
 
 TEST(Budget, OnlyTheDualMultiplierMoves) {
-  for (const auto form : {BudgetForm::kWeighted, BudgetForm::kRecord, BudgetForm::kExpected}) {
+  for (const auto form : {BudgetForm::kWeighted, BudgetForm::kRecordMean, BudgetForm::kExpected}) {
     Budget<float> budget({.form = form, .limit = 0.1});
     budget.update(5);
     EXPECT_EQ(budget.multiplier(), 0) << to_string(form);
@@ -174,7 +193,7 @@ TEST(Budget, DualMeetsTheLimit) {
 
 TEST(Budget, SlopesMatchDifferences) {
   for (const auto form :
-       {BudgetForm::kWeighted, BudgetForm::kRecord, BudgetForm::kExpected, BudgetForm::kDual}) {
+       {BudgetForm::kWeighted, BudgetForm::kRecordMean, BudgetForm::kExpected, BudgetForm::kDual}) {
     for (const double limit : {0.25, 0.8, 1.5}) {  // below, just below and above the mean of 0.85
       for (const double earlier : {0.0, 3.0}) {    // moves a dual multiplier away from 0
         for (const double memory : {0.0, 0.5}) {   // of a dual budget
@@ -194,7 +213,7 @@ TEST(Budget, SlopesMatchDifferences) {
 }
 
 TEST(Budget, NamesGoThereAndBack) {
-  EXPECT_THAT(budget_form_names(), ElementsAre("weighted", "record", "expected", "dual"));
+  EXPECT_THAT(budget_form_names(), ElementsAre("weighted", "record", "record-mean", "expected", "dual"));
   for (const std::string& name : budget_form_names()) EXPECT_EQ(to_string(budget_form(name)), name);
   try {
     budget_form("expcted");
@@ -207,7 +226,8 @@ TEST(Budget, NamesGoThereAndBack) {
     budget_form("zzz");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "unknown budget form 'zzz' (known: weighted, record, expected, dual)");
+    EXPECT_STREQ(error.what(),
+                 "unknown budget form 'zzz' (known: weighted, record, record-mean, expected, dual)");
   }
 }
 

@@ -108,6 +108,24 @@ TEST(ErrorDistortion, GradientOfSoftSymbolsMatchesDifferences) {
                            random_matrix(random, kRecords * kDraws, 3));
 }
 
+TEST(MatrixDistortion, LooksUpSymbolsAndWeighsSoftOnes) {
+  SeededRandom random(47);
+  Matrix<double> matrix(3, 4);
+  matrix << 0, 1, 2, 3, 1, 0, 1, 2, 5, 4, 3, 2;
+  const auto distortion = make_matrix_distortion<double>(matrix);
+  const auto useful = random_finite(random, kRecords, 3);
+  Draws<double> draws;
+  draws.records = kRecords;
+  draws.per_record = 4;
+  draws.shared = true;
+  draws.released.setIdentity(4, 4);
+  Matrix<double> value;
+  distortion->evaluate(draws, useful, value);
+  for (Index i = 0; i < kRecords; ++i)
+    EXPECT_EQ(value.row(i), matrix.row(useful.code[static_cast<std::size_t>(i)]));
+  expect_released_gradient(*distortion, useful, random_matrix(random, kRecords * kDraws, 4));
+}
+
 TEST(PixelCrossEntropy, IsTheMeanOverPixels) {
   const auto distortion = make_distortion<double>(DistortionKind::kPixelCrossEntropy, {}, 2, {});
   SeededRandom random(44);

@@ -208,11 +208,12 @@ TEST(Scatter, LeastSquaresLineIsExactForALine) {
 }
 
 TEST(Scatter, DrawsCloudsAndLines) {
-  const std::string svg = to_svg(
-      scatter_figure("s", {{"a", "Y", {{0, 0}, {1, 1}, {2, 1}}, {{0, 1}, {1, 0}}}}, "before", "after"));
+  const std::string svg = to_svg(scatter_figure(
+      "s", {{"a", "Y", "X and Z", {{0, 0}, {1, 1}, {2, 1}}, {{0, 1}, {1, 0}}}}, "before", "after"));
   EXPECT_EQ(xml_fault(svg, {}, {"style"}), "");
   EXPECT_EQ(count_of(svg, "class=\"d\""), 4);  // two clouds, two samples in the legend
   EXPECT_THAT(svg, HasSubstr("before, fitted line"));
+  EXPECT_THAT(svg, HasSubstr(">X and Z<"));
 }
 
 TEST(Text, EscapesWhatPagesCannotHold) {
@@ -241,6 +242,26 @@ TEST(Text, ShowsNumbersAsPeopleWriteThem) {
   EXPECT_EQ(show_number(0), "0");
   EXPECT_EQ(show_number(1e-7), "1.00e-07");
   EXPECT_EQ(show_number(HUGE_VAL), "\u221E");
+}
+
+// Two measures of the same points: the second has its own scale, so that both fill the height.
+TEST(Figure, ASecondAxisHasItsOwnScale) {
+  Figure figure{.x = {.label = "distortion"},
+                .y = {.label = "accuracy", .low = 0, .high = 1},
+                .y2 = {.label = "leakage", .low = 0},
+                .series = {}};
+  figure.series.push_back({.name = "accuracy", .points = {{.x = 0, .y = 1}, {.x = 1, .y = 0.5}}});
+  const std::string one = to_svg(figure);
+  figure.series.push_back({.name = "leakage",
+                           .role = SeriesRole::kLearned2,
+                           .points = {{.x = 0, .y = 200}, {.x = 1, .y = 0}},
+                           .second = true});
+  const std::string two = to_svg(figure);
+  EXPECT_EQ(one.find(">leakage<"), std::string::npos);
+  EXPECT_NE(two.find("rotate(90)"), std::string::npos);
+  EXPECT_NE(two.find(">200<"), std::string::npos);  // a tick of the right axis
+  EXPECT_NE(two.find(">0.5<"), std::string::npos);  // and one of the left
+  EXPECT_EQ(test::xml_fault(two, {}, {"style"}), "");
 }
 
 }  // namespace

@@ -109,5 +109,47 @@ TEST(Curve, NamesTheBadValue) {
   EXPECT_THAT((CurveRequest{.name = "symmetric-pair", .at = {0.5, -0.1}}.check()), SizeIs(1));
 }
 
+// The release printed beside a point has its distortion and its leakage.
+TEST(Curve, ReleasesAttainTheirPoints) {
+  const auto at = [](const std::string& name, std::map<std::string, std::string> parameters, double x) {
+    const Curve curve =
+        evaluate({.name = name, .parameters = std::move(parameters), .at = {x}, .release = true});
+    EXPECT_EQ(curve.points[0].release.size(), curve.release_names.size());
+    return curve.points[0];
+  };
+  const CurvePoint scalar = at("gaussian-scalar", {{"rho", "0.85"}, {"observation", "full-data"}}, 0.3);
+  const double a = scalar.release[0];
+  const double b = scalar.release[1];
+  const double noise = scalar.release[2];
+  EXPECT_NEAR(a * a + (1 - b) * (1 - b) - 2 * a * (1 - b) * 0.85 + noise, 0.3, 1e-12);
+  const double cov = a + 0.85 * b;
+  const double var = a * a + b * b + 2 * a * b * 0.85 + noise;
+  EXPECT_NEAR(-0.5 * std::log(1 - cov * cov / var), scalar.optimum, 1e-12);
+
+  const CurvePoint vector = at("gaussian-vector", {{"rho", "0.8,0.4"}, {"scale", "2"}}, 1.5);
+  double distortion = 0;
+  double leakage = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double gain = vector.release[i];
+    const double n = vector.release[2 + i];
+    const double rho = i == 0 ? 0.8 : 0.4;
+    distortion += 2 * (1 - gain) * (1 - gain) + n;
+    leakage -= 0.5 * std::log(1 - rho * rho * 2 * gain * gain / (2 * gain * gain + n));
+  }
+  EXPECT_NEAR(distortion, 1.5, 1e-9);
+  EXPECT_NEAR(leakage, vector.optimum, 1e-9);
+
+  EXPECT_NEAR(at("symmetric-pair", {{"m", "4"}, {"p", "0.2"}}, 0.3).release[0], 0.7, 1e-12);
+  const CurvePoint full = at("symmetric-pair", {{"m", "4"}, {"p", "0.2"}, {"observation", "full-data"}}, 0.3);
+  EXPECT_NEAR(0.8 * (1 - full.release[0]) + 0.2 * (1 - full.release[1]), 0.3, 1e-12);
+  const CurvePoint bottleneck = at("bottleneck-gaussian", {{"rho", "0.8"}}, 0.2);
+  EXPECT_NEAR(0.5 * std::log1p(1 / bottleneck.release[0]), bottleneck.optimum, 1e-10);
+  const CurvePoint binary = at("bottleneck-binary", {{"p", "0.1"}}, 0.12);
+  EXPECT_NEAR(std::log(2.0) + binary.release[0] * std::log(binary.release[0]) +
+                  (1 - binary.release[0]) * std::log1p(-binary.release[0]),
+              binary.optimum, 1e-9);
+  EXPECT_TRUE(evaluate({.name = "rate-distortion"}).points[0].release.empty());
+}
+
 }  // namespace
 }  // namespace ppan::theory

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
+#include "ppan/core/random.h"
 #include "ppan/theory/finite_law.h"
 #include "ppan/theory/information.h"
+#include "ppan/theory/leakage_measures.h"
 #include "unit/theory/curve_laws.h"
 
 namespace ppan::theory {
@@ -109,6 +112,31 @@ TEST(CurveLaws, CatchPlantedFaults) {
   EXPECT_THAT(broken_laws({3, 1, -0.1}, -1), ::testing::Contains("negative"));
   EXPECT_THAT(broken_laws({0, 1, 3}, 1, -1), ::testing::Contains("not concave"));
   EXPECT_THAT(broken_laws({1, 0.5}, 1), ::testing::Contains("falls"));
+}
+
+// The symmetric release is optimal for every order: the closed form is what that release leaks, and a solver
+// for Shannon's order and random releases find nothing below it.
+TEST(SymmetricPair, OtherOrdersOfLeakage) {
+  const SymmetricPair pair{.m = 4, .p = 0.3};
+  EXPECT_EQ(symmetric_information(4, 0.3, 1), symmetric_information(4, 0.3));
+  EXPECT_NEAR(symmetric_information(4, 0.3, std::numeric_limits<double>::infinity()), std::log(4 * 0.7),
+              1e-13);
+  SeededRandom random(3);
+  const FiniteLaw law = law_of_pair(joint(pair), Observation::kUsefulOnly);
+  for (const double alpha : {2.0, 8.0, std::numeric_limits<double>::infinity()}) {
+    const Matrix<double> kept = joint({.m = 4, .p = 0.2}) * 4;  // P(z|y) that errs with 0.2
+    EXPECT_NEAR(arimoto_information(released_joint(law, kept), alpha),
+                least_leakage_useful_only(pair, 0.2, alpha), 1e-12);
+    for (int t = 0; t < 2000; ++t) {
+      Matrix<double> p(4, 4);
+      for (Index i = 0; i < p.size(); ++i) p(i) = std::pow(random.uniform(), 4);
+      p += 4 * random.uniform() * Matrix<double>::Identity(4, 4);
+      for (Index w = 0; w < 4; ++w) p.row(w) /= p.row(w).sum();
+      const double d = expected_distortion(law, p, error_distortion(4));
+      EXPECT_GE(arimoto_information(released_joint(law, p), alpha),
+                least_leakage_useful_only(pair, d, alpha) - 1e-12);
+    }
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Small games for the tests of the training stage: one for every kind of mechanism and helper.
 
 #include <cmath>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -89,6 +90,7 @@ inline std::vector<NamedGame> games() {
                              .unit = 0.5,
                              .settle = true};
   const BudgetOptions record{.form = BudgetForm::kRecord, .limit = 0.3, .weight = 5};
+  const BudgetOptions record_mean{.form = BudgetForm::kRecordMean, .limit = 0.3, .weight = 5};
   const BudgetOptions weighted{.form = BudgetForm::kWeighted, .weight = 5};
   return {
       {"noise_input",
@@ -97,6 +99,56 @@ inline std::vector<NamedGame> games() {
       {"noise_input_draws",
        World::kGaussian,
        {{.kind = K::kNoiseInput, .hidden = {5, 5}, .draws = 3}, small, kSquared, {}, record}},
+      {"noise_input_draws_averaged",
+       World::kGaussian,
+       {{.kind = K::kNoiseInput, .hidden = {5, 5}, .draws = 3}, small, kSquared, {}, record_mean}},
+      {"finite_record",
+       World::kDiscrete,
+       {{.kind = K::kFinite, .released = 4}, {}, DistortionKind::kError, {}, record}},
+      {"finite_record_averaged",
+       World::kDiscrete,
+       {{.kind = K::kFinite, .released = 4}, {}, DistortionKind::kError, {}, record_mean}},
+      {"mixture_record",
+       World::kGaussian,
+       {{.kind = K::kMixture, .hidden = {5}}, small, kSquared, {}, record}},
+      {"gated_record",
+       World::kImages,
+       {{.kind = K::kNoisyCode,
+         .released = 6,
+         .hidden = {5},
+         .draws = 2,
+         .decoder = {5},
+         .gate = {4},
+         .sigmoid_output = true},
+        small,
+        DistortionKind::kPixelCrossEntropy,
+        {},
+        record}},
+      {"finite_alpha",
+       World::kDiscrete,
+       {{.kind = K::kFinite, .released = 4}, {}, DistortionKind::kError, {}, expected, {}, 0, {}, 2}},
+      {"finite_vulnerability",
+       World::kDiscrete,
+       {{.kind = K::kFinite, .released = 4, .hidden = {5}},
+        small,
+        DistortionKind::kError,
+        {},
+        expected,
+        {},
+        0,
+        {},
+        std::numeric_limits<double>::infinity()}},
+      {"images_alpha",
+       World::kImages,
+       {{.kind = K::kNoisyCode, .released = 6, .hidden = {5}, .decoder = {5}, .sigmoid_output = true},
+        small,
+        DistortionKind::kPixelCrossEntropy,
+        {},
+        weighted,
+        {},
+        0,
+        {},
+        8}},
       {"refined",
        World::kGaussian,
        {{.kind = K::kNoiseInput, .hidden = {5}, .skip = true, .noise_inputs = 2},

@@ -58,6 +58,20 @@ TEST_P(MatchOfGame, LossWithoutTheAdversaryHasItsGradient) {
   expect_gradient();
 }
 
+TEST_P(MatchOfGame, ObjectiveOfTheAdversaryHasItsGradient) {
+  if (GetParam().game.adversary.standardise) return;  // running averages are taken as constants
+  match_.draw(batch_, noise_);
+  Vector<double> descent;
+  match_.evaluate_adversary(batch_, descent);
+  Vector<double> unused;
+  testing::expect_gradient_matches(
+      [&](const Vector<double>& p) {
+        match_.adversary().parameters() = p;
+        return -match_.evaluate_adversary(batch_, unused);
+      },
+      descent, Vector<double>(match_.adversary().parameters()));
+}
+
 // Many small steps of one player on a fixed batch and fixed noise move its own objective its own way.
 TEST_P(MatchOfGame, PlayersMoveTheirOwnWay) {
   match_.draw(batch_, noise_);
@@ -91,6 +105,35 @@ TEST_P(MatchOfGame, PlayersMoveTheirOwnWay) {
 
 INSTANTIATE_TEST_SUITE_P(Every, MatchOfGame, ::testing::ValuesIn(testing::games()),
                          [](const auto& each) { return each.param.name; });
+
+TEST(AlphaLoss, IsTheLogLossAtOneAndAProbabilityAtInfinity) {
+  const Records<double> batch = sample<double>(testing::World::kDiscrete, 8, 81);
+  const auto value_at = [&](double alpha) {
+    GameOptions game;
+    game.mechanism = {.kind = MechanismKind::kFinite, .released = 4};
+    game.distortion = DistortionKind::kError;
+    game.alpha = alpha;
+    Match<double> match(game, batch);
+    match.initialise(SeededRandom(82));
+    match.draw(batch, {});
+    Vector<double> unused;
+    return match.evaluate_adversary(batch, unused);
+  };
+  EXPECT_NEAR(value_at(1 + 1e-6), value_at(1), 1e-5);
+  EXPECT_NEAR(value_at(1e9), value_at(std::numeric_limits<double>::infinity()), 1e-7);
+  EXPECT_GT(value_at(std::numeric_limits<double>::infinity()), -1);  // mean Q(x|z) - 1
+  EXPECT_LT(value_at(1), value_at(2));                               // log q <= u(q) <= q - 1
+  EXPECT_LT(value_at(2), value_at(8));
+}
+
+TEST(AlphaLoss, NeedsAFiniteSecretAndAnOrderOfAtLeastOne) {
+  GameOptions game;
+  game.alpha = 2;
+  EXPECT_THROW(Match<float>(game, sample<float>(testing::World::kGaussian, 4, 1)), Error);
+  game.alpha = 0.5;
+  ASSERT_EQ(game.check().size(), 1U);
+  EXPECT_EQ(game.check().front().field, "alpha");
+}
 
 TEST(GameOptions, EveryProblemIsListed) {
   GameOptions options;

@@ -1,0 +1,60 @@
+#pragma once
+
+// Jointly Gaussian X and Y with any covariances and any numbers of components, squared error, and a mechanism
+// that sees a W jointly Gaussian with them such that X - W - Z and all that W tells of Y is U = E[Y|W].
+//
+// E||Y - Z||^2 = E||Y - U||^2 + E||U - Z||^2, so the problem is that of releasing U with what is left of the
+// budget. For given second moments a Gaussian Z leaks least, because X is Gaussian; it is fixed by the error
+// covariance E = Cov(U|Z), and
+//     I(X;Z) = 1/2 log det Cov(X) - 1/2 log det(Cov(X|U) + A E A^T),   A = Cov(X,U) Cov(U)^-1.
+// What remains is to maximise a concave function of E over 0 <= E <= Cov(U), tr E <= budget. Proposition 2 of
+// the paper is the case Cov(U) = c I, where the eigenvectors are known and a water level is left.
+//
+// X must depend on W through U alone, as it does whenever U determines W: W = Y, W = Y + independent noise,
+// W a part of the components of Y. With W = (X,Y) it does not, and this is only an upper bound of the
+// optimum.
+
+#include "ppan/core/matrix.h"
+#include "ppan/core/problem.h"
+
+namespace ppan::theory {
+
+/// Second moments of zero-mean Gaussian vectors X and Y.
+struct GaussianCovariance {
+  Matrix<double> x;   ///< Cov(X), positive definite.
+  Matrix<double> y;   ///< Cov(Y), positive definite.
+  Matrix<double> xy;  ///< Cov(X,Y), a row per component of X.
+
+  /// Shapes, symmetry, positive definite blocks, a positive semi-definite whole.
+  [[nodiscard]] Problems check() const;
+};
+
+/// Cov of (X,Y) stacked in one matrix, the first `sensitive` rows and columns X's.
+GaussianCovariance split_covariance(const MatrixRef<double>& whole, Index sensitive);
+
+/// I(X;Y) in nats; infinite where Y fixes a component of X.
+double mutual_information(const GaussianCovariance& covariance);
+
+struct GaussianGeneralOptimum {
+  double leakage = 0;      ///< Of the release found, nats: an upper bound on the optimum.
+  double lower_bound = 0;  ///< No mechanism within the budget leaks less, nats.
+  Matrix<double> error;    ///< E = Cov(U|Z).
+  Matrix<double> gain;     ///< The release is Z = gain U + N(0, noise), gain = 1 - E Cov(U)^-1,
+  Matrix<double> noise;    ///< noise = E - E Cov(U)^-1 E.
+  int iterations = 0;
+
+  /// Certified: at most this far from the optimum, nats.
+  [[nodiscard]] double gap() const { return leakage - lower_bound; }
+};
+
+struct GaussianGeneralOptions {
+  double gap = 1e-7;  ///< Stop when the certified gap is at most this, nats. At least 1e-12.
+  int iterations = 5000;
+};
+
+/// Least I(X;Z) for E||U - Z||^2 <= distortion; `covariance` is that of X and U. Directions in which U does
+/// not vary are released as they are. Throws Error(kUsage) for a negative distortion.
+GaussianGeneralOptimum least_leakage(const GaussianCovariance& covariance, double distortion,
+                                     const GaussianGeneralOptions& options = {});
+
+}  // namespace ppan::theory
