@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <string>
+#include <string_view>
 
 #include "ppan/core/error.h"
 
@@ -20,6 +22,8 @@ constexpr int kLeastRounds = 15;  // with many classes the budget of trees is sp
 constexpr int kMostRounds = 300;
 
 void check(int status) {
+  if (status != 0 && std::string_view(XGBGetLastError()).find("bad_alloc") != std::string_view::npos)
+    throw std::bad_alloc();
   if (status != 0) throw Error(ErrorCode::kInternal, fmt::format("XGBoost failed: {}", XGBGetLastError()));
 }
 

