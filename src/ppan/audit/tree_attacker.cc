@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,7 @@ void check(int status) {
   if (status == 0) return;
   // What follows the first line is a stack trace.
   const std::string_view message = XGBGetLastError();
+  if (message.find("bad_alloc") != std::string_view::npos) throw std::bad_alloc();
   throw Error(ErrorCode::kInternal, fmt::format("XGBoost failed: {}", message.substr(0, message.find('\n'))));
 }
 
