@@ -13,7 +13,9 @@ function(ppan_stage name)
                                                                                $<BUILD_INTERFACE:ppan_flags>)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON
                                              POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  if(ARG_COLD AND PPAN_DEVELOPER)
+  if(NOT COMMAND ppan_use_precompiled)
+    # A stage by itself, as the tests of this file have it.
+  elseif(ARG_COLD AND PPAN_DEVELOPER)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ppan_cold>)
     ppan_use_precompiled(${target} ppan_cold_pch)
   else()

@@ -20,6 +20,7 @@ class Tables(RunTest):
         text = self.read("job.toml")
         text = re.sub(r"(?m)^# *points = .*$|^points = .*$", "points = 2", text)
         text = re.sub(r"(?m)^# *epochs = .*$|^epochs = .*$", "epochs = 2", text)
+        text = re.sub(r"(?m)^keep = .*$", "keep = []", text)  # a kept column is never the same for everybody
         job = self.write("short.toml", text)
         write_csv(self.path("held_out.csv"), people(300, seed=8))
         result = subprocess.run([PROTECT, job, self.path("held_out.csv"), self.path("people.csv"), self.path(".")],
@@ -34,9 +35,9 @@ class Tables(RunTest):
         def numbers(name):
             with open(self.path(name, "curve.csv"), newline="") as file:
                 return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
-        before = numbers("run")
         self.test_the_program_of_the_readme_does_what_the_commands_do()
-        self.assertEqual(numbers("run"), before)
+        self.assertEqual(ppan("curve", self.path("short.toml"), "--out", self.path("by-command"), "--quiet").returncode, 0)
+        self.assertEqual(numbers("run"), numbers("by-command"))
 
     def test_a_program_that_only_releases_releases(self):
         result = subprocess.run([RELEASE, self.model, self.path("people.csv"), self.path("out.csv")],

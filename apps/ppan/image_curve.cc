@@ -254,7 +254,7 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
                {"distortion of the pictures themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
                {"distortion of the mean picture", fmt::format("{:.5f}", result.constant_distortion)},
                {"pictures and labels, sha256", known.sha256}};
-  out.job_file = known.run->job_text;
+  out.job_file = without_comments(known.run->job_text);
   out.seconds = known.seconds;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   std::vector<bool> there(result.targets.size(), false);

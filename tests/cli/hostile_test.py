@@ -136,14 +136,14 @@ class Hostile(RunTest):
             subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", f"{name}.pem"], check=True,
                            stderr=subprocess.DEVNULL)
             subprocess.run(["openssl", "pkey", "-in", f"{name}.pem", "-pubout", "-out", f"{name}.pub.pem"], check=True)
-        self.succeed("pick", "run", "--point", "1", "-o", "signed.ppan", "--sign", "ours.pem")
+        self.succeed("pick", "run", "--point", "1", "--accept-inconclusive", "-o", "signed.ppan", "--sign", "ours.pem")
         text = self.succeed("show", "signed.ppan", "--trust", "ours.pub.pem")
         self.assertIn("signed     with the key ", text)
         self.assertEqual(len(json.loads(self.succeed("show", "signed.ppan", "--json"))["signer"]), 64)
         self.succeed("release", "signed.ppan", "people.csv", "-o", "signed.csv", "--quiet", "--trust", "ours.pub.pem")
         self.assertIn("which is not in theirs.pub.pem", self.refuse(3, "show", "signed.ppan", "--trust", "theirs.pub.pem"))
         self.assertIn("is not signed", self.refuse(3, "release", self.model, "people.csv", "--trust", "ours.pub.pem"))
-        self.assertIn("holds no private key", self.refuse(3, "pick", "run", "--point", "1", "-o", "x", "--sign", "ours.pub.pem"))
+        self.assertIn("holds no private key", self.refuse(3, "pick", "run", "--point", "1", "--accept-inconclusive", "-o", "x", "--sign", "ours.pub.pem"))
         self.assertIn("No such file", self.refuse(4, "show", "signed.ppan", "--trust", "absent.pem"))
         # Another audit with a right checksum is still not what was signed.
         model, self.model = self.model, "signed.ppan"

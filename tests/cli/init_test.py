@@ -14,7 +14,7 @@ class Init(TableTest):
         self.assertIn("# To do: move what must stay secret from roles.useful to roles.sensitive", text)
         self.assertIn("\nsensitive = []\n", text)
         self.assertIn('\nid = "identifier"', text)
-        self.assertRegex(text, r'\nage = "integer" +# \d+ to \d+\n')
+        self.assertRegex(text, r'\nage = "integer" +# whole numbers\n')
         self.assertRegex(text, r'\npay = "real" .*; \d+ missing\n')
 
     def test_a_draft_without_roles_is_refused_with_what_is_missing(self):

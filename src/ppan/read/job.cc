@@ -393,6 +393,32 @@ std::string write_job(const JobFile& job, const std::map<std::string, ColumnRema
   return out;
 }
 
+std::string without_comments(std::string_view toml) {
+  std::string out;
+  while (!toml.empty()) {
+    std::string_view line = toml.substr(0, toml.find('\n'));
+    toml.remove_prefix(std::min(toml.size(), line.size() + 1));
+    char quote = 0;
+    std::size_t end = 0;
+    for (; end < line.size() && (quote != 0 || line[end] != '#'); ++end) {
+      if (quote == '"' && line[end] == '\\') {
+        ++end;
+      } else if (quote == 0 && (line[end] == '"' || line[end] == '\'')) {
+        quote = line[end];
+      } else if (quote != 0 && line[end] == quote) {
+        quote = 0;
+      }
+    }
+    line = line.substr(0, std::min(end, line.size()));
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    if (line.front() == '[' && !out.empty()) out += '\n';
+    out += line;
+    out += '\n';
+  }
+  return out;
+}
+
 std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles, const std::string& source,
                       std::uint64_t most_unpacked) {
   if (data == "-")
@@ -445,8 +471,8 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
     job.schema.columns.push_back(std::move(spec));
   }
   if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be used");
-  if (table.rows <= kMostDependencyRows) {
-    CsvReader again(open_source(data), job.csv);
+  if (table.rows <= kMostDependencyRows && can_be_read_again(data)) {
+    CsvReader again(open_source(data, most_unpacked), job.csv);
     note_dependencies(read_table(again, job.schema.columns), remarks);
   }
   std::string out = write_job(job, remarks);

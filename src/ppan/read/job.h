@@ -143,6 +143,9 @@ struct ColumnRemark {
 /// defaults. parse_job() reads it back.
 std::string write_job(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks = {});
 
+/// A job file without its comments and empty lines, as reports show it: comments may quote the table.
+std::string without_comments(std::string_view toml);
+
 /// Roles that are known when a job is drafted; what is left empty is for a person to fill in.
 struct DraftRoles {
   std::vector<std::string> sensitive{};

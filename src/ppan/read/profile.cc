@@ -199,7 +199,8 @@ TypeGuess guess_type(const ColumnProfile& c) {
     guess.sure = false;
     guess.reason = "whole numbers, all different; if they are amounts, write integer";
   } else {
-    guess.reason = fmt::format("{} to {}", c.least, c.most);
+    // No values: the column may be or become a sensitive one, and its extremes are single people's.
+    guess.reason = whole ? "whole numbers" : "numbers";
     if (c.distinct <= 12 && c.counted >= 50) {
       guess.sure = false;
       guess.reason += fmt::format(", only {} different; if they are codes, write category", c.distinct);

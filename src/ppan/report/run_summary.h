@@ -78,7 +78,7 @@ struct RunSummary {
   std::vector<RunSetting> settings;
   std::uint64_t seed = 0;
   std::vector<std::pair<std::string, std::string>> facts;  ///< Sizes, fingerprints of data, library versions.
-  std::string job_file;                                    ///< Verbatim; empty when there was none.
+  std::string job_file;                                    ///< Without comments; empty when there was none.
   double seconds = 0;
 
   RunStatus status = RunStatus::kComplete;

@@ -463,7 +463,7 @@ RunSummary summary_of(const TableCurveResult& result, const CurveRun& run) {
                {"mechanism", result.mechanism},
                {"distortion of the constant release", shortest(result.most_distortion)},
                {"table, sha256", run.data_sha256}};
-  out.job_file = run.job_text;
+  out.job_file = without_comments(run.job_text);
   out.seconds = run.seconds;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   for (const TablePoint& point : result.points) {

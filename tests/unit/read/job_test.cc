@@ -192,6 +192,11 @@ TEST(Settings, DocumentationIsUpToDate) {
                                                          << settings_documentation();
 }
 
+TEST(Job, WithoutComments) {
+  EXPECT_EQ(without_comments("# head\n[data]\nsource = \"a#b.csv\"  # 17 to 90\n\n[roles]\nkeep = ['#']\n"),
+            "[data]\nsource = \"a#b.csv\"\n\n[roles]\nkeep = ['#']\n");
+}
+
 TEST(Job, AboutPictures) {
   JobFile job = parse_job(
       "[data]\nimages = \"i-idx3-ubyte\"\nlabels = \"l-idx1-ubyte\"\n[privacy]\npoints = "
@@ -236,11 +241,11 @@ TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
   EXPECT_THAT(draft, testing::ContainsRegex("\nname = \"identifier\" +# 100 of 100 values differ\n"));
   EXPECT_THAT(draft, HasSubstr("age = { type = \"integer\", missing = [\"unknown\"] }"));
   EXPECT_THAT(draft, HasSubstr("# UNSURE: all numbers but for \"unknown\" (2 rows), taken for missing\n"));
-  EXPECT_THAT(draft, testing::ContainsRegex("\namount = \"real\" +# 0.5 to 90.5\n"));
+  EXPECT_THAT(draft, testing::ContainsRegex("\namount = \"real\" +# numbers\n"));
   EXPECT_THAT(draft, testing::ContainsRegex("\nflag = \"category\" +# 2 levels\n"));
   EXPECT_THAT(draft, testing::ContainsRegex(
                          "\ncode = \"category\" +# UNSURE: 7 levels, but whole numbers with leading zeros"));
-  EXPECT_THAT(draft, testing::ContainsRegex("\ngrade = \"integer\" +# UNSURE: 0 to 4, only 5 different"));
+  EXPECT_THAT(draft, testing::ContainsRegex("\ngrade = \"integer\" +# UNSURE: whole numbers, only 5 different"));
   EXPECT_THAT(draft, testing::ContainsRegex("\n# same = \"category\" +# one value everywhere\n"));
 
   // Edited as its comment asks, the draft is a job.
