@@ -327,6 +327,12 @@ Problems JobFile::check() const {
                    "are for mechanism.family = \"codebook\"; other families take privacy.budgets");
   problems.require(!schema.task.empty() || privacy.usefulness != Usefulness::kTask, "privacy.usefulness",
                    "\"task\" needs roles.task");
+  // A key that a family does not look at would be believed to do something.
+  for (const char* key : {"privacy.usefulness", "privacy.task_weight", "mechanism.codewords"})
+    problems.require(codebook || !given.contains(key), key, "is for mechanism.family = \"codebook\" only");
+  for (const char* key : {"mechanism.code_size", "mechanism.code_radius", "mechanism.noise_inputs", "privacy.budget_form",
+                          "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})
+    problems.require(!codebook || !given.contains(key), key, "is not for mechanism.family = \"codebook\"");
   Problems all = problems.take();
   for (Problem& p : schema.check()) all.push_back(std::move(p));
   return all;
@@ -341,7 +347,7 @@ JobFile parse_job(std::string_view text, std::string_view name) {
   } catch (const toml::parse_error& error) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{} line {}: {}", name, error.source().begin.line, error.description()),
-                "mend the TOML there; texts need quotes, lists brackets");
+                "fix the TOML there; texts need quotes, lists brackets");
   }
   return JobParser(root).take(name);
 }
