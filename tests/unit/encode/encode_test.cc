@@ -162,10 +162,11 @@ TEST(Encoding, GridsHideDigits) {
 TEST(Encoding, WrittenAsTheColumnIs) {
   std::string text = "price,rate\n";
   for (int i = 0; i < 300; ++i) text += std::to_string(i) + ".50," + std::to_string(i) + (i % 2 ? ".5" : "") + "\n";
-  const auto [table, encoding] = fit(text,
-                                     {{.name = "price", .type = ColumnType::kReal, .grid = 0.5},
-                                      {.name = "rate", .type = ColumnType::kReal, .grid = 0.5, .range = {10, 20}}},
-                                     {});
+  const Encoding encoding = fit(text,
+                                {{.name = "price", .type = ColumnType::kReal, .grid = 0.5},
+                                 {.name = "rate", .type = ColumnType::kReal, .grid = 0.5, .range = {10, 20}}},
+                                {})
+                                .encoding;
   const Encoder encoder(encoding);
   const auto written = [&](std::int32_t column, double x) {
     std::string out;
