@@ -272,7 +272,7 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
     for (const ImageAttackerScore& score : point.measure.attack.attackers)
       summary.estimates.push_back({score.name, score.leakage});
     for (const Estimate& bound : point.measure.upper)
-      summary.estimates.push_back({"bound from above", bound});
+      summary.estimates.push_back({"upper bound", bound});
     summary.training_belief = point.measure.belief;
     summary.model = model_name(summary.number);
     summary.warnings = warnings_of(point, result);

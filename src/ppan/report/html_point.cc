@@ -433,6 +433,23 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
         "<dt>leakage</dt><dd data-tip=\"leakage\"><span class=\"big\">{} nats</span> <span "
         "class=\"note\">({})</span></dd>",
         number(leakage->nats), provenance(*leakage));
+    if (const auto upper_end = row.number(curve_column::kUpperEnd)) {
+      const auto power = row.number(curve_column::kPower);
+      entry(page, "allows for up to",
+            fmt::format("<strong>{} nats</strong>{}", number(*upper_end),
+                        power ? fmt::format(" <span class=\"note\">(power: leaks of {} nats and more are found with "
+                                            "probability 0.9)</span>",
+                                            number(*power))
+                              : std::string()));
+    }
+    if (const auto later = row.number(curve_column::kForecast)) {
+      entry(page, "with ten times the rows",
+            fmt::format("{} nats <span class=\"note\">(estimate, 95&nbsp;% interval {} to {}, learning curve)</span>",
+                        number(*later), number(row.number(curve_column::kForecastLow).value_or(0)),
+                        number(row.number(curve_column::kForecastHigh).value_or(0))));
+    }
+    if (row.text(curve_column::kInconclusive) == "yes")
+      entry(page, "audit", "<span class=\"badge alert\">INCONCLUSIVE</span> more rows are needed");
     const auto& ceiling = run.summary.leakage_ceiling;
     if (ceiling && *ceiling > 0 && std::isfinite(*ceiling)) {
       entry(page, "share",

@@ -22,7 +22,7 @@ SuccessRate rate_of(const Rate& rate) {
 
 // The winner is named with its parts where it is a mixture.
 bool is_winner(const AttackerScore& score, const AttributeAudit& attribute) {
-  return attribute.winner == score.name || attribute.winner.starts_with(score.name + " (");
+  return attribute.winner == score.name || (score.name == "mixture" && attribute.winner.starts_with("mixture ("));
 }
 
 AuditDetail detail_of(const AttributeAudit& attribute, const std::string& made) {

@@ -478,7 +478,7 @@ RunSummary summary_of(const TableCurveResult& result, const CurveRun& run) {
     summary.iterations = point.training.iterations;
     summary.seconds = point.seconds;
     summary.leakage = point.measured.audit.leakage();
-    if (point.measured.upper) summary.estimates.push_back({"bound from above", *point.measured.upper});
+    if (point.measured.upper) summary.estimates.push_back({"upper bound", *point.measured.upper});
     summary.estimates.push_back({"on the training rows", point.training_leakage});
     summary.training_belief = point.training_belief;
     summary.model = model_name(point.number);
