@@ -38,7 +38,7 @@ namespace {
 struct AuditCommand {
   std::string model;
   std::string data;
-  std::string labels;  // of pictures
+  std::string labels;  // of images
   bool save = false;
   std::string original;
   std::string released;
@@ -48,7 +48,7 @@ struct AuditCommand {
   std::string together;
   std::string out;
   bool force = false;
-  std::string typed;  // the command
+  std::string typed;               // the command
   std::vector<std::string> types;  // COLUMN=category or COLUMN=number
   bool aligned = false;
   bool unaligned = false;
@@ -90,20 +90,25 @@ void require_alignment(const AuditTable& original, const AuditTable& released) {
   const Alignment found = compare_rows(original, released);
   if (!found.by_chance()) return;
   const char* fix =
-      "Give tables of the same records in the same order. For releases that are not row by row (synthetic data) use "
+      "Give tables of the same records in the same order. For releases that are not row by row (synthetic "
+      "data) use "
       "--unaligned; if the rows do belong together and the release has changed everything, --aligned.";
   if (found.shift != 0) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("row 1 of the release does not look like row 1 of the original: it agrees best when moved by {} "
-                            "row{} (compared: {})",
-                            std::abs(found.shift), std::abs(found.shift) == 1 ? "" : "s", fmt::join(found.compared, ", ")),
-                fix);
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format(
+            "row 1 of the release does not look like row 1 of the original: it agrees best when moved by {} "
+            "row{} (compared: {})",
+            std::abs(found.shift), std::abs(found.shift) == 1 ? "" : "s", fmt::join(found.compared, ", ")),
+        fix);
   }
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("row 1 of the release does not look like row 1 of the original: the rows agree no more often "
-                          "than rows paired at random (compared: {})",
-                          fmt::join(found.compared, ", ")),
-              fix);
+  throw Error(
+      ErrorCode::kBadInput,
+      fmt::format(
+          "row 1 of the release does not look like row 1 of the original: the rows agree no more often "
+          "than rows paired at random (compared: {})",
+          fmt::join(found.compared, ", ")),
+      fix);
 }
 
 // A release that has the sensitive column gives it away by name, whatever attackers make of the rest.
@@ -112,8 +117,9 @@ std::vector<std::string> carried_columns(const AuditInput& input) {
   for (const AuditColumn& column : input.sensitive) {
     const AuditColumn* released = input.released.find(column.name);
     if (released == nullptr) continue;
-    out.push_back(fmt::format("the release contains the sensitive column \"{}\" itself; {:.1f} % of its cells are the true ones",
-                              column.name, 100 * agreement(column, *released)));
+    out.push_back(fmt::format(
+        "the release contains the sensitive column \"{}\" itself; {:.1f} % of its cells are the true ones",
+        column.name, 100 * agreement(column, *released)));
   }
   return out;
 }
@@ -170,7 +176,8 @@ AuditInput input_of(const AuditCommand& command, std::optional<double>& changed)
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{} has {} rows, {} has {}", command.original, original.rows(), command.released,
                             input.released.rows()),
-                "The audit compares row by row: give tables of the same records in the same order. For releases that are "
+                "The audit compares row by row: give tables of the same records in the same order. For "
+                "releases that are "
                 "not row by row (synthetic data) use --unaligned.");
   }
   if (!command.aligned) require_alignment(original, input.released);
@@ -206,15 +213,18 @@ void check_sources(const AuditCommand& command) {
     throw Error(ErrorCode::kUsage, "--data, --labels and --save go with a model",
                 "ppan audit MODEL --data TABLE");
   }
-  if (command.unaligned && (!command.model.empty() || !command.out.empty() || !command.side.empty() || command.scan ||
-                            !command.together.empty() || !command.groups.empty() || command.aligned)) {
+  if (command.unaligned &&
+      (!command.model.empty() || !command.out.empty() || !command.side.empty() || command.scan ||
+       !command.together.empty() || !command.groups.empty() || command.aligned)) {
     throw Error(ErrorCode::kUsage,
-                "--unaligned goes with --original, --released, --sensitive, --control, --type, --limit, --json and --quick");
+                "--unaligned goes with --original, --released, --sensitive, --control, --type, --limit, "
+                "--json and --quick");
   }
   if (!command.control.empty() && !command.unaligned)
     throw Error(ErrorCode::kUsage, "--control goes with --unaligned");
   if (!command.model.empty() && (!command.types.empty() || command.aligned))
-    throw Error(ErrorCode::kUsage, "--type and --aligned are for two tables; a model knows its columns and its rows");
+    throw Error(ErrorCode::kUsage,
+                "--type and --aligned are for two tables; a model knows its columns and its rows");
   if (command.model.empty() &&
       (command.original.empty() || command.released.empty() || command.sensitive.empty())) {
     throw Error(ErrorCode::kUsage, "give --original, --released and --sensitive, or a model and --data",
@@ -222,11 +232,11 @@ void check_sources(const AuditCommand& command) {
   }
 }
 
-// Pictures have one sensitive label and no columns.
-void refuse_for_pictures(const AuditCommand& command) {
+// Images have one sensitive label and no columns.
+void refuse_for_images(const AuditCommand& command) {
   const auto refuse = [](bool given, const char* option) {
     if (given)
-      throw Error(ErrorCode::kUsage, fmt::format("{} is for tables, but this is a model of pictures", option),
+      throw Error(ErrorCode::kUsage, fmt::format("{} is for tables, but this is a model of images", option),
                   "leave it out");
   };
   refuse(!command.sensitive.empty(), "--sensitive");
@@ -253,10 +263,13 @@ AuditReport audit_into(const std::string& out, bool force, const std::function<A
 }
 
 int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
-  UnalignedInput input{
-      read_table_of(command, command.original), read_table_of(command, command.released), {}, command.sensitive};
+  UnalignedInput input{read_table_of(command, command.original),
+                       read_table_of(command, command.released),
+                       {},
+                       command.sensitive};
   if (!command.control.empty()) input.control = read_table_of(command, command.control);
-  for (const std::string& name : command.sensitive) static_cast<void>(column_of(input.original, name, command.original));
+  for (const std::string& name : command.sensitive)
+    static_cast<void>(column_of(input.original, name, command.original));
   const UnalignedReport report = audit_unaligned(input, options);
   if (command.json == "-") {
     write_stdout(to_json(report));
@@ -268,9 +281,10 @@ int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
 }
 
 void protect_audited(const AuditCommand& command) {
-  const std::array inputs{NamedPath{"model", command.model}, NamedPath{"--data", command.data},
-                          NamedPath{"--labels", command.labels}, NamedPath{"--original", command.original},
-                          NamedPath{"--released", command.released}, NamedPath{"--control", command.control}};
+  const std::array inputs{
+      NamedPath{"model", command.model},         NamedPath{"--data", command.data},
+      NamedPath{"--labels", command.labels},     NamedPath{"--original", command.original},
+      NamedPath{"--released", command.released}, NamedPath{"--control", command.control}};
   const std::array output{NamedPath{"--json", command.json}};
   require_distinct(inputs, output);
   if (command.out.empty()) return;
@@ -297,7 +311,7 @@ int run_audit(const AuditCommand& command) {
   if (!command.model.empty()) {
     AnyModel any = load_any_model(command.model);
     if (std::holds_alternative<ImageReleaseModel>(any)) {
-      refuse_for_pictures(command);
+      refuse_for_images(command);
       return run_image_audit({.model = command.model,
                               .data = command.data,
                               .labels = command.labels,
@@ -309,7 +323,7 @@ int run_audit(const AuditCommand& command) {
                               .seed = command.seed});
     }
     if (!command.labels.empty())
-      throw Error(ErrorCode::kUsage, "--labels is for pictures, but this is a model of a table",
+      throw Error(ErrorCode::kUsage, "--labels is for images, but this is a model of a table",
                   "leave it out");
     model = std::get<ReleaseModel>(std::move(any));
     data.emplace(*model, command.data, command.seed, command.max_unpacked);
@@ -320,7 +334,8 @@ int run_audit(const AuditCommand& command) {
         data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed);
     AuditReport made = audit(input, options);
     const std::vector<std::string> carried = carried_columns(input);
-    made.attributes.front().notes.insert(made.attributes.front().notes.begin(), carried.begin(), carried.end());
+    made.attributes.front().notes.insert(made.attributes.front().notes.begin(), carried.begin(),
+                                         carried.end());
     return made;
   });
   std::vector<std::filesystem::path> pages;
@@ -366,8 +381,10 @@ void add_audit_command(CommandLine& line) {
       "tables: any release, whoever made it.\n"
       "Rows of the two tables must be about the same records, in the same order, and no mechanism may have "
       "been\n"
-      "trained on them. What a finding allows for is held against --limit: the upper end of its 95 % interval, of the\n"
-      "forecast for ten times the rows, and the least leak that the audit would have seen. Exit status 6 says that it\n"
+      "trained on them. What a finding allows for is held against --limit: the upper end of its 95 % "
+      "interval, of the\n"
+      "forecast for ten times the rows, and the least leak that the audit would have seen. Exit status 6 "
+      "says that it\n"
       "is exceeded, or that more rows are needed to tell.\n"
       "Examples:\n"
       "  ppan audit model.ppan --data holdout.csv --save\n"
@@ -377,7 +394,8 @@ void add_audit_command(CommandLine& line) {
       "bits\n"
       "  ppan audit --original holdout.csv --released released.csv --sensitive age --side region --scan "
       "--json a.json\n"
-      "  ppan audit --original people.csv --released synthetic.csv --control others.csv --sensitive income --unaligned\n"
+      "  ppan audit --original people.csv --released synthetic.csv --control others.csv --sensitive income "
+      "--unaligned\n"
       "  ppan audit --original visits.csv --released released.csv --sensitive diagnosis --together patient "
       "--out audit");
   command->add_option("model", options->model, "Model file to audit, with --data")
@@ -385,11 +403,11 @@ void add_audit_command(CommandLine& line) {
       ->default_str("");
   command
       ->add_option("--data", options->data,
-                   "Table (CSV) the model was not trained on, sensitive columns and all; or pictures, a "
+                   "Table (CSV) the model was not trained on, sensitive columns and all; or images, a "
                    "directory of PNG files or an IDX file")
       ->type_name("FILE")
       ->default_str("");
-  command->add_option("--labels", options->labels, "Labels of the pictures; default: those beside them")
+  command->add_option("--labels", options->labels, "Labels of the images; default: those beside them")
       ->type_name("FILE")
       ->default_str("");
   command->add_flag("--save", options->save,
@@ -423,8 +441,9 @@ void add_audit_command(CommandLine& line) {
       ->type_name("COLUMN")
       ->default_str("");
   command
-      ->add_option("--type", options->types,
-                   "What a column is, as COLUMN=category or COLUMN=number; default: guessed. A model knows it")
+      ->add_option(
+          "--type", options->types,
+          "What a column is, as COLUMN=category or COLUMN=number; default: guessed. A model knows it")
       ->type_name("COLUMN=TYPE")
       ->default_str("");
   command->add_flag("--aligned", options->aligned,

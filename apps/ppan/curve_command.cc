@@ -73,12 +73,12 @@ JobFile job_of(const CurveOptions& options) {
 
 std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
   std::vector<NamedPath> inputs{{"job", path}};
-  if (!job.about_pictures()) {
+  if (!job.about_images()) {
     inputs.push_back({"data.source", job.source_path()});
     return inputs;
   }
-  inputs.push_back({"data.images", job.directory / job.pictures.images});
-  inputs.push_back({"data.labels", job.directory / job.pictures.labels});
+  inputs.push_back({"data.images", job.directory / job.images.images});
+  inputs.push_back({"data.labels", job.directory / job.images.labels});
   return inputs;
 }
 
@@ -137,7 +137,8 @@ std::string limit_text(const TableCurveResult& result, std::optional<double> lim
   if (point == nullptr) return {};
   const Interval& found = *point->measured.audit.leakage().interval95;
   return fmt::format(
-      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % interval "
+      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
+      "interval "
       "{:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
       *limit, point->number, point->measured.change.distortion, found.low, found.high,
       point->measured.audit.upper_end());
@@ -151,7 +152,7 @@ int run_curve(const CurveOptions& options) {
   run.command = options.command;
   run.version = PPAN_VERSION;
   protect_inputs(options.out, inputs_of(options.job, run.job));
-  if (run.job.about_pictures()) {
+  if (run.job.about_images()) {
     return run_image_curve({.job = run.job,
                             .job_text = run.job_text,
                             .command = run.command,
@@ -251,7 +252,7 @@ int run_curve(const CurveOptions& options) {
 void add_curve_command(CommandLine& line) {
   const auto options = std::make_shared<CurveOptions>();
   CLI::App* command =
-      line.app.add_subcommand("curve", "Train and measure the trade-off curve of a table or of pictures");
+      line.app.add_subcommand("curve", "Train and measure the trade-off curve of a table or of images");
   command->footer(
       "Trains a mechanism for each point, attacks each on records it never saw, and writes curve.csv, "
       "models,\n"

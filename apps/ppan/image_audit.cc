@@ -23,19 +23,19 @@ namespace {
 
 using nlohmann::json;
 
-// Of the pictures given: attackers learn from these, and are chosen and scored on the others.
+// Of the images given: attackers learn from these, and are chosen and scored on the others.
 constexpr double kLearn = 0.6;
-constexpr Index kBoundPictures = 10'000;
+constexpr Index kBoundImages = 10'000;
 
 struct Findings {
-  Index pictures = 0;
+  Index images = 0;
   Index learned = 0;
   double distortion = 0;
   ImageAttack attack;
   std::vector<Estimate> upper;
 };
 
-ImageSet take_pictures(const ImageSet& set, const std::vector<std::int32_t>& which) {
+ImageSet take_images(const ImageSet& set, const std::vector<std::int32_t>& which) {
   ImageSet part{.height = set.height, .width = set.width, .classes = set.classes};
   part.pixels = set.pixels(which, Eigen::all);
   for (const std::int32_t i : which) part.labels.push_back(set.labels[static_cast<std::size_t>(i)]);
@@ -45,31 +45,30 @@ ImageSet take_pictures(const ImageSet& set, const std::vector<std::int32_t>& whi
 Findings attack_model(const ImageReleaseModel& model, const ImageSet& set, const ImageAuditRun& run) {
   if (set.height != model.images.height || set.width != model.images.width)
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: pictures of {} x {} pixels (height x width), but the model is for {} x {}",
+                fmt::format("{}: images of {} x {} pixels (height x width), but the model is for {} x {}",
                             run.data, set.height, set.width, model.images.height, model.images.width),
-                "give pictures of the model's size");
+                "give images of the model's size");
   std::vector<std::int32_t> order(static_cast<std::size_t>(set.size()));
   std::iota(order.begin(), order.end(), 0);
   const SeededRandom random(run.seed);
   SeededRandom shuffling = random.fork("split");
   shuffle(shuffling, order);
   const auto learned = static_cast<std::ptrdiff_t>(std::lround(kLearn * static_cast<double>(set.size())));
-  const ImageSet learn = take_pictures(set, {order.begin(), order.begin() + learned});
-  const ImageSet held_out = take_pictures(set, {order.begin() + learned, order.end()});
-  if (learn.size() < kLeastPictures || held_out.size() < kLeastPictures)
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format("{} pictures are too few for an audit; {} are needed", set.size(),
-                    static_cast<Index>(std::ceil(static_cast<double>(kLeastPictures) / (1 - kLearn)))),
-        "give more pictures that the model was not trained on");
-  Findings out{.pictures = set.size(), .learned = learn.size()};
+  const ImageSet learn = take_images(set, {order.begin(), order.begin() + learned});
+  const ImageSet held_out = take_images(set, {order.begin() + learned, order.end()});
+  if (learn.size() < kLeastImages || held_out.size() < kLeastImages)
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} images are too few for an audit; {} are needed", set.size(),
+                            static_cast<Index>(std::ceil(static_cast<double>(kLeastImages) / (1 - kLearn)))),
+                "give more images that the model was not trained on");
+  Findings out{.images = set.size(), .learned = learn.size()};
   ImageAttackOptions attack = attack_for(learn.size(), set.pixels.cols(), run.quick);
   attack.seed = random.fork("attack").next();
   out.attack = attack_images(model.images, learn, held_out, attack);
   SeededRandom noise = random.fork("distortion");
   out.distortion =
       pixel_cross_entropy(held_out.pixels, release_images(model.images, held_out, noise).pixels).mean();
-  out.upper = image_upper_bounds(model.images, set, kBoundPictures);
+  out.upper = image_upper_bounds(model.images, set, kBoundImages);
   std::erase_if(out.upper, [&](const Estimate& bound) { return bound.nats >= out.attack.entropy; });
   return out;
 }
@@ -85,9 +84,9 @@ std::string text_of(const Findings& found, const ImageAuditRun& run) {
   };
   const ImageAttackerScore& best = found.attack.strongest();
   line("model", run.model);
-  line("pictures",
-       fmt::format("{}: attackers learned from {}, and were chosen and scored on {}{}", found.pictures,
-                   found.learned, found.pictures - found.learned, run.quick ? "; quick" : ""));
+  line("images",
+       fmt::format("{}: attackers learned from {}, and were chosen and scored on {}{}", found.images,
+                   found.learned, found.images - found.learned, run.quick ? "; quick" : ""));
   line("distortion", fmt::format("{:.4g} nats per pixel (cross-entropy)", found.distortion));
   line("label", estimate_text(best.leakage, run.unit));
   line("", fmt::format("of {:.4f} {} there are; found by {}", from_nats(found.attack.entropy, run.unit),
@@ -116,7 +115,7 @@ json json_of(const Estimate& e) {
 
 json json_of(const Findings& found, const ImageAuditRun& run) {
   const ImageAttackerScore& best = found.attack.strongest();
-  json out{{"pictures", found.pictures},
+  json out{{"images", found.images},
            {"learned_from", found.learned},
            {"quick", run.quick},
            {"distortion", found.distortion},
@@ -132,7 +131,7 @@ json json_of(const Findings& found, const ImageAuditRun& run) {
   for (const ImageAttackerScore& score : found.attack.attackers) {
     json learning = json::array();
     for (const ImageLearning& step : score.learning)
-      learning.push_back({{"pictures", step.pictures}, {"nats", step.nats}});
+      learning.push_back({{"images", step.images}, {"nats", step.nats}});
     out["attackers"].push_back({{"name", score.name},
                                 {"leakage", json_of(score.leakage)},
                                 {"accuracy", score.accuracy.value},
@@ -146,16 +145,16 @@ json json_of(const Findings& found, const ImageAuditRun& run) {
 int run_image_audit(const ImageAuditRun& run) {
   AnyModel any = load_any_model(run.model);
   auto& model = std::get<ImageReleaseModel>(any);
-  if (std::error_code ignored; std::filesystem::exists(run.data, ignored) && !names_pictures(run.data))
+  if (std::error_code ignored; std::filesystem::exists(run.data, ignored) && !names_images(run.data))
     throw Error(
         ErrorCode::kBadInput,
-        fmt::format("{} is a model of pictures, but {} is not named as pictures are", run.model, run.data),
+        fmt::format("{} is a model of images, but {} is not named as images are", run.model, run.data),
         "give a directory of PNG files, or a file that ends in idx3-ubyte or idx3-ubyte.gz");
-  const ImageSet set = read_pictures(find_picture_files(run.data, run.labels));
+  const ImageSet set = read_images(find_image_files(run.data, run.labels));
   const Findings found = attack_model(model, set, run);
   const ImageAttackerScore& best = found.attack.strongest();
   if (run.save) {
-    model.audit = ModelAudit{.rows = found.pictures, .quick = run.quick, .data_sha256 = pictures_sha256(set)};
+    model.audit = ModelAudit{.rows = found.images, .quick = run.quick, .data_sha256 = images_sha256(set)};
     model.audit->attributes.push_back(
         {.name = "label",
          .leakage = best.leakage,

@@ -1,6 +1,6 @@
 #pragma once
 
-// `ppan audit` for a model of pictures: it releases pictures that it was not trained on, as often as the
+// `ppan audit` for a model of images: it releases images that it was not trained on, as often as the
 // attackers want, and new attackers learn the labels from its releases.
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ppan::cli {
 
 struct ImageAuditRun {
   std::string model{};            ///< File.
-  std::string data{};             ///< Directory of PNG files, or IDX pictures.
+  std::string data{};             ///< Directory of PNG files, or IDX images.
   std::string labels{};           ///< Of them; empty: those beside them.
   bool quick = false;             ///< One small network instead of the suite.
   bool save = false;              ///< Keep what was found in the model file.

@@ -41,11 +41,11 @@ constexpr int kUsualPoints = 8;
 // Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
 constexpr double kUsualSteps = 6000;
 constexpr double kUsualStartSteps = 3600;
-// Of the way from the pictures themselves to their mean.
+// Of the way from the images themselves to their mean.
 constexpr double kFirstBudget = 0.2;
 constexpr double kLastBudget = 0.9;
 
-ImageSet take_pictures(const ImageSet& set, const std::vector<std::int32_t>& which) {
+ImageSet take_images(const ImageSet& set, const std::vector<std::int32_t>& which) {
   ImageSet part{
       .height = set.height, .width = set.width, .classes = set.classes, .class_names = set.class_names};
   part.pixels = set.pixels(which, Eigen::all);
@@ -53,9 +53,9 @@ ImageSet take_pictures(const ImageSet& set, const std::vector<std::int32_t>& whi
   return part;
 }
 
-// Passes over `pictures` that make so many steps.
-int passes(double steps, Index pictures, Index batch, int least, int most) {
-  const double per_pass = std::max(1.0, static_cast<double>(pictures) / static_cast<double>(batch));
+// Passes over `images` that make so many steps.
+int passes(double steps, Index images, Index batch, int least, int most) {
+  const double per_pass = std::max(1.0, static_cast<double>(images) / static_cast<double>(batch));
   return std::clamp(static_cast<int>(std::ceil(steps / per_pass)), least, most);
 }
 
@@ -64,7 +64,7 @@ struct Known {
   const ImageCurveRun* run = nullptr;
   const ImageSplit* data = nullptr;
   std::string sha256{};
-  Index pictures = 0;
+  Index images = 0;
   double seconds = 0;
 };
 
@@ -100,15 +100,15 @@ Estimate unchanged_leakage(const MnistResult& result) {
   return {.nats = result.entropy,
           .interval95 = std::nullopt,
           .bound = Bound::kUpper,
-          .method = "entropy of the label: no picture tells more",
-          .samples = result.train_pictures};
+          .method = "entropy of the label: no image tells more",
+          .samples = result.train_images};
 }
 Estimate constant_leakage(const MnistResult& result) {
   return {.nats = 0,
           .interval95 = std::nullopt,
           .bound = Bound::kExact,
-          .method = "the same picture for everybody",
-          .samples = result.test_pictures};
+          .method = "the same image for everybody",
+          .samples = result.test_images};
 }
 
 // Points of the curve and what it is compared with.
@@ -155,14 +155,14 @@ CurveTable curve_table(const MnistResult& result) {
   add("reference/unchanged", result.unchanged_distortion, unchanged_leakage(result), kUnchangedModel,
       "as it is");
   add("reference/constant", result.constant_distortion, constant_leakage(result), kConstantModel,
-      "the mean picture for everybody");
+      "the mean image for everybody");
   for (const MnistPoint& point : result.points) {
     const double distortion =
         std::clamp(point.measure.distortion, result.unchanged_distortion, result.constant_distortion);
     Estimate line = unchanged_leakage(result);
     line.nats = result.time_sharing(distortion);
     line.bound = Bound::kEstimate;
-    line.method = "on the line from the entropy of the label, unchanged, to 0 at the mean picture";
+    line.method = "on the line from the entropy of the label, unchanged, to 0 at the mean image";
     add("reference/time-sharing", distortion, line, "",
         fmt::format("at the distortion of point {}", point.plan + 1));
   }
@@ -175,7 +175,7 @@ CurveTable curve_table(const MnistResult& result) {
     add("ppan/hull", points[i].distortion, leakage, "",
         trained  ? fmt::format("point {}", result.points[i - 1].plan + 1)
         : i == 0 ? "as it is"
-                 : "the mean picture");
+                 : "the mean image");
   }
   return out;
 }
@@ -208,33 +208,33 @@ AuditDetail audit_of(const MnistPoint& point) {
   out.accuracy = rate(attack.strongest().accuracy);
   out.prior_accuracy = attack.prior_accuracy;
   out.inconclusive = attack.still_rising;
-  out.note = "found by new attackers on held-out pictures while the curve was made";
+  out.note = "found by new attackers on held-out images while the curve was made";
   for (const ImageAttackerScore& score : attack.attackers) {
     AttackerDetail detail{.name = score.name, .leakage = score.leakage, .accuracy = rate(score.accuracy)};
     detail.won = &score == &attack.attackers.front();
     for (const ImageLearning& step : score.learning)
-      detail.learning_curve.push_back({step.pictures, step.nats});
+      detail.learning_curve.push_back({step.images, step.nats});
     out.attackers.push_back(std::move(detail));
   }
   return out;
 }
 
-RunSummary summary_of(const MnistResult& result, const Known& known) {
+RunSummary make_run_summary(const MnistResult& result, const Known& known) {
   const JobFile& job = known.run->job;
   const ImageSet& train = known.data->train;
   RunSummary out;
-  const std::string source = fs::path(job.pictures.images).filename().string();
+  const std::string source = fs::path(job.images.images).filename().string();
   out.version = known.run->version;
   out.command = known.run->command;
   out.name = job.report.title.empty() ? source : job.report.title;
   out.description = fmt::format(
-      "Release mechanisms for the pictures of {}, each trained to tell as little of the label as it can at "
+      "Release mechanisms for the images of {}, each trained to tell as little of the label as it can at "
       "its "
-      "distortion, and attacked afterwards on pictures it never saw.",
+      "distortion, and attacked afterwards on images it never saw.",
       source);
   out.hidden = fmt::format("the label, one of {}", train.classes);
-  out.observed = "the picture";
-  out.useful = "the picture";
+  out.observed = "the image";
+  out.useful = "the image";
   out.distortion_name = "pixel cross-entropy";
   out.distortion_unit = "nats per pixel";
   out.leakage_ceiling = result.entropy;
@@ -245,15 +245,15 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
   }
   const CodeImageOptions& code = result.given.code;
   out.seed = result.given.seed;
-  out.facts = {{"pictures", fmt::format("{} of {} x {} pixels", known.pictures, train.height, train.width)},
-               {"training pictures", std::to_string(result.train_pictures)},
-               {"held-out pictures", std::to_string(result.test_pictures)},
+  out.facts = {{"images", fmt::format("{} of {} x {} pixels", known.images, train.height, train.width)},
+               {"training images", std::to_string(result.train_images)},
+               {"held-out images", std::to_string(result.test_images)},
                {"mechanism", fmt::format("noisy code of {} numbers within ±{:g}", code.code, code.radius)},
                {"epochs", fmt::format("{} after {} without the adversary", mnist_epochs(result.given),
                                       code.start_epochs)},
-               {"distortion of the pictures themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
-               {"distortion of the mean picture", fmt::format("{:.5f}", result.constant_distortion)},
-               {"pictures and labels, sha256", known.sha256}};
+               {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
+               {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)},
+               {"images and labels, sha256", known.sha256}};
   out.job_file = without_comments(known.run->job_text);
   out.seconds = known.seconds;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
@@ -271,8 +271,7 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
     summary.leakage = point.measure.attack.strongest().leakage;
     for (const ImageAttackerScore& score : point.measure.attack.attackers)
       summary.estimates.push_back({score.name, score.leakage});
-    for (const Estimate& bound : point.measure.upper)
-      summary.estimates.push_back({"upper bound", bound});
+    for (const Estimate& bound : point.measure.upper) summary.estimates.push_back({"upper bound", bound});
     summary.training_belief = point.measure.belief;
     summary.model = model_name(summary.number);
     summary.warnings = warnings_of(point, result);
@@ -285,10 +284,10 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
   out.claimed = {
       "Leakage is what the strongest of several attackers found that were trained after the mechanism, on "
       "its releases "
-      "of the pictures it was trained on, and scored on pictures that neither had seen: the truth is at "
+      "of the images it was trained on, and scored on images that neither had seen: the truth is at "
       "least the lower "
       "end of each interval, 95 times in 100.",
-      "Distortion was measured on the same held-out pictures.",
+      "Distortion was measured on the same held-out images.",
       "Any point on the line between two points can be served by a mixture of their models, and leaks no "
       "more than the "
       "line says of its ends."};
@@ -296,10 +295,10 @@ RunSummary summary_of(const MnistResult& result, const Known& known) {
       "A stronger attacker, or one with other data about the same people, may learn more; only a bound from "
       "above "
       "excludes that.",
-      "Leakage is a mean over the pictures. It does not bound what is learned about one of them, and it is "
+      "Leakage is a mean over the images. It does not bound what is learned about one of them, and it is "
       "not "
       "differential privacy.",
-      "Only the label is hidden. Whatever else a picture shows may still be seen in its release."};
+      "Only the label is hidden. Whatever else an image shows may still be seen in its release."};
   return out;
 }
 
@@ -336,64 +335,64 @@ void write_run(const MnistResult& result, const Known& known) {
     one.audits.push_back(audit_of(point));
     details.points.push_back(std::move(one));
   }
-  // Pictures of the job's own are shown only to those who asked for it.
+  // Images of the job's own are shown only to those who asked for it.
   if (known.run->job.report.show_examples) {
     const DigitGrid grid = digit_grid(known.data->test, result, result.given.seed);
-    write_file(directory / "pictures.svg", grid_svg(grid.picture, "Released pictures", grid.row_names,
-                                                    "d: mean distortion, nats per pixel"));
-    details.pictures = {{"Released pictures: originals in the top row, then a row for each point",
-                         "pictures.svg", "Grid of released pictures"}};
+    write_file(directory / "images.svg",
+               grid_svg(grid.image, "Released images", grid.row_names, "d: mean distortion, nats per pixel"));
+    details.images = {{"Released images: originals in the top row, then a row for each point", "images.svg",
+                       "Grid of released images"}};
   }
   write_file(directory / "metrics.jsonl", metrics_of(result));
   write_file(directory / "details.json", to_json(details));
-  write_file(directory / "summary.json", to_json(summary_of(result, known)));
+  write_file(directory / "summary.json", to_json(make_run_summary(result, known)));
   write_file(directory / "curve.csv", to_csv(curve_table(result)));
   write_report(directory);
 }
 
 }  // namespace
 
-ImageSet load_pictures(const JobFile& job) {
-  const fs::path images = job.directory / job.pictures.images;
-  const fs::path labels = job.directory / job.pictures.labels;
+ImageSet load_images(const JobFile& job) {
+  const fs::path images = job.directory / job.images.images;
+  const fs::path labels = job.directory / job.images.labels;
   std::error_code ignored;
   if (!fs::exists(images, ignored))
     throw Error(ErrorCode::kIo, fmt::format("there is no {}", images.string()),
-                "name the pictures with data.images, relative to the job file");
+                "name the images with data.images, relative to the job file");
   if (fs::is_directory(images, ignored)) {
-    return read_labelled_png_directory(
-        images, labels, {.file = job.pictures.file_column, .label = job.pictures.label_column});
+    return read_labelled_png_directory(images, labels,
+                                       {.file = job.images.file_column, .label = job.images.label_column});
   }
   return read_idx_pair(images, labels);
 }
 
-ImageSplit split_pictures(const ImageSet& set, const JobFile& job) {
+ImageSplit split_images(const ImageSet& set, const JobFile& job) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(set.size()));
   std::iota(order.begin(), order.end(), 0);
   SeededRandom random = SeededRandom(static_cast<std::uint64_t>(job.train.seed)).fork("split");
   shuffle(random, order);
   const auto held_out =
       static_cast<std::ptrdiff_t>(std::lround(job.split.test * static_cast<double>(set.size())));
-  ImageSplit out{.train = take_pictures(set, {order.begin() + held_out, order.end()}),
-                 .test = take_pictures(set, {order.begin(), order.begin() + held_out})};
-  if (out.train.size() < kLeastPictures || out.test.size() < kLeastPictures)
+  ImageSplit out{.train = take_images(set, {order.begin() + held_out, order.end()}),
+                 .test = take_images(set, {order.begin(), order.begin() + held_out})};
+  if (out.train.size() < kLeastImages || out.test.size() < kLeastImages)
     throw Error(
         ErrorCode::kBadInput,
-        fmt::format("{} pictures make {} to train on and {} to measure on; at least {} of each are needed",
-                    set.size(), out.train.size(), out.test.size(), kLeastPictures),
-        "give more pictures, or another split.test");
+        fmt::format("{} images make {} to train on and {} to measure on; at least {} of each are needed",
+                    set.size(), out.train.size(), out.test.size(), kLeastImages),
+        "give more images, or another split.test");
   std::vector<Index> count(static_cast<std::size_t>(set.classes), 0);
   for (const std::int32_t label : out.train.labels) ++count[static_cast<std::size_t>(label)];
   if (std::count_if(count.begin(), count.end(), [](Index n) { return n > 0; }) < 2)
     throw Error(ErrorCode::kBadInput,
-                "the pictures to train on are all of one class, so there is nothing to hide",
-                "give pictures of other classes, or other labels");
+                "the images to train on are all of one class, so there is nothing to hide",
+                "give images of other classes, or other labels");
   for (const std::int32_t label : out.test.labels) {
     if (count[static_cast<std::size_t>(label)] == 0)
       throw Error(ErrorCode::kBadInput,
-                  fmt::format("no picture of class '{}' is among those to train on",
+                  fmt::format("no image of class '{}' is among those to train on",
                               set.class_names[static_cast<std::size_t>(label)]),
-                  "give more pictures of it, or remove the class");
+                  "give more images of it, or remove the class");
   }
   return out;
 }
@@ -404,9 +403,9 @@ MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
   out.seed = static_cast<std::uint64_t>(job.train.seed);
   out.threads = static_cast<int>(job.train.threads.value_or(0));
   const auto given = [&](const char* key) { return job.given.contains(key); };
-  const Index pictures = data.train.size();
+  const Index images = data.train.size();
   CodeImageOptions& code = out.code;
-  code.gate.clear();  // nobody's picture is released as it is
+  code.gate.clear();  // nobody's image is released as it is
   if (given("mechanism.hidden")) {
     code.encoder.assign(job.mechanism.hidden.begin(), job.mechanism.hidden.end());
     code.decoder.assign(job.mechanism.hidden.rbegin(), job.mechanism.hidden.rend());
@@ -414,7 +413,7 @@ MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
   if (job.mechanism.code_size) code.code = *job.mechanism.code_size;
   if (given("mechanism.code_radius")) code.radius = job.mechanism.code_radius;
   if (given("train.batch")) code.batch = job.train.batch;
-  code.batch = std::min(code.batch, pictures);
+  code.batch = std::min(code.batch, images);
   if (given("train.adversary_steps")) code.adversary_steps = static_cast<int>(job.train.adversary_steps);
   if (given("train.learning_rate")) code.rate = job.train.learning_rate;
   if (job.train.epochs) {
@@ -422,14 +421,14 @@ MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
     code.start_epochs =
         std::max(1, static_cast<int>(std::lround(0.6 * static_cast<double>(*job.train.epochs))));
   } else {
-    code.epochs = passes(kUsualSteps, pictures, code.batch, code.epochs, 2000);
-    code.start_epochs = passes(kUsualStartSteps, pictures, code.batch, code.start_epochs, 1200);
+    code.epochs = passes(kUsualSteps, images, code.batch, code.epochs, 2000);
+    code.start_epochs = passes(kUsualStartSteps, images, code.batch, code.start_epochs, 1200);
   }
   out.epochs = code.epochs;
 
-  out.attack = attack_for(pictures, data.train.height * data.train.width, job.audit.quick);
+  out.attack = attack_for(images, data.train.height * data.train.width, job.audit.quick);
   constexpr Index kLeastForBound = 100;
-  if (data.test.size() < kLeastForBound) out.bound_pictures = 0;
+  if (data.test.size() < kLeastForBound) out.bound_images = 0;
 
   out.targets = job.privacy.budgets;
   if (out.targets.empty()) {
@@ -448,11 +447,11 @@ MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
 
 int run_image_curve(const ImageCurveRun& run) {
   const auto start = std::chrono::steady_clock::now();
-  const ImageSet all = load_pictures(run.job);
-  const ImageSplit data = split_pictures(all, run.job);
+  const ImageSet all = load_images(run.job);
+  const ImageSplit data = split_images(all, run.job);
   const MnistOptions options = image_options(run.job, data);
   require_none(options.check(), "this job cannot be run");
-  Known known{.run = &run, .data = &data, .sha256 = pictures_sha256(all), .pictures = all.size()};
+  Known known{.run = &run, .data = &data, .sha256 = images_sha256(all), .images = all.size()};
 
   const fs::path directory = run.out;
   make_output_directory(directory, run.force);

@@ -1,7 +1,7 @@
 #pragma once
 
-// `ppan curve` for a job about pictures: reads and splits them, trains a noisy code for each budget, attacks
-// each on pictures it never saw, and writes the run.
+// `ppan curve` for a job about images: reads and splits them, trains a noisy code for each budget, attacks
+// each on images it never saw, and writes the run.
 
 #include <string>
 
@@ -11,19 +11,19 @@
 
 namespace ppan::cli {
 
-/// The pictures of a job with their labels: an IDX pair, or a directory of PNG files with a table. Throws
+/// The images of a job with their labels: an IDX pair, or a directory of PNG files with a table. Throws
 /// what the readers throw.
-ImageSet load_pictures(const JobFile& job);
+ImageSet load_images(const JobFile& job);
 
-/// At random, by the job's seed: split.test of the pictures held out, the others to train on. Throws
-/// Error(kBadInput) if a part would have fewer than `kLeastPictures`, or a class would be missing from what
+/// At random, by the job's seed: split.test of the images held out, the others to train on. Throws
+/// Error(kBadInput) if a part would have fewer than `kLeastImages`, or a class would be missing from what
 /// is trained on.
-inline constexpr Index kLeastPictures = 50;
-ImageSplit split_pictures(const ImageSet& set, const JobFile& job);
+inline constexpr Index kLeastImages = 50;
+ImageSplit split_images(const ImageSet& set, const JobFile& job);
 
-/// What the job asks for. Settings it does not give follow the number of pictures: fewer of them are gone
+/// What the job asks for. Settings it does not give follow the number of images: fewer of them are gone
 /// through more often, so that networks make as many steps. Budgets are spread from a fifth to nine tenths of
-/// the way between the distortion of the pictures themselves and that of their mean.
+/// the way between the distortion of the images themselves and that of their mean.
 MnistOptions image_options(const JobFile& job, const ImageSplit& data);
 
 struct ImageCurveRun {

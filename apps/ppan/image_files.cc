@@ -9,9 +9,9 @@
 
 #include "ppan/core/error.h"
 #include "ppan/model/image_model.h"
+#include "ppan/model/model_file.h"
 #include "ppan/read/csv.h"
 #include "ppan/read/idx.h"
-#include "ppan/model/model_file.h"
 
 namespace ppan::cli {
 namespace {
@@ -52,14 +52,14 @@ fs::path labels_of_directory(const fs::path& directory) {
   }
   if (tables.size() == 1) return tables.front();
   throw Error(ErrorCode::kUsage,
-              fmt::format("{} for the pictures of {}",
+              fmt::format("{} for the images of {}",
                           tables.empty() ? "there is no table of labels" : "there are several tables",
                           directory.string()),
               "name the table with --labels FILE: a column with the file names, a column with the labels");
 }
 
 // Which column names the files and which holds the label, from the first row of the table.
-void find_columns(PictureFiles& files) {
+void find_columns(ImageFiles& files) {
   CsvReader reader = open_csv(files.labels);
   const std::vector<std::string>& names = reader.names();
   CsvChunk chunk;
@@ -72,7 +72,7 @@ void find_columns(PictureFiles& files) {
   if (!file || names.size() < 2) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{}: no column names PNG files beside a column of labels", files.labels.string()),
-                "give a table with a row for each picture: its file name and its label");
+                "give a table with a row for each image: its file name and its label");
   }
   const auto label = std::find(names.begin(), names.end(), LabelColumns{}.label);
   files.columns.file = names[*file];
@@ -91,17 +91,17 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-bool names_pictures(const fs::path& path) {
+bool names_images(const fs::path& path) {
   std::error_code ignored;
   return is_idx_name(path) || fs::is_directory(path, ignored);
 }
 
-PictureFiles find_picture_files(const std::string& images, const std::string& labels) {
-  PictureFiles files{.images = images, .labels = labels};
+ImageFiles find_image_files(const std::string& images, const std::string& labels) {
+  ImageFiles files{.images = images, .labels = labels};
   std::error_code ignored;
   if (!fs::exists(files.images, ignored))
     throw Error(ErrorCode::kIo, fmt::format("there is no {}", images),
-                "name a directory of PNG files or IDX pictures");
+                "name a directory of PNG files or IDX images");
   const bool directory = fs::is_directory(files.images, ignored);
   if (labels.empty())
     files.labels = directory ? labels_of_directory(files.images) : labels_of_idx(files.images);
@@ -109,14 +109,14 @@ PictureFiles find_picture_files(const std::string& images, const std::string& la
   return files;
 }
 
-ImageSet read_pictures(const PictureFiles& files) {
+ImageSet read_images(const ImageFiles& files) {
   std::error_code ignored;
   return fs::is_directory(files.images, ignored)
              ? read_labelled_png_directory(files.images, files.labels, files.columns)
              : read_idx_pair(files.images, files.labels);
 }
 
-std::string pictures_sha256(const ImageSet& set) {
+std::string images_sha256(const ImageSet& set) {
   std::string bytes = fmt::format("{} x {}\n", set.height, set.width);
   for (Index i = 0; i < set.size(); ++i) {
     for (Index j = 0; j < set.pixels.cols(); ++j)
@@ -126,16 +126,16 @@ std::string pictures_sha256(const ImageSet& set) {
   return sha256(bytes);
 }
 
-std::string draft_image_job(const PictureFiles& files, const std::string& images, const std::string& labels) {
-  const ImageSet set = read_pictures(files);
+std::string draft_image_job(const ImageFiles& files, const std::string& images, const std::string& labels) {
+  const ImageSet set = read_images(files);
   const Eigen::RowVectorXf mean = set.pixels.colwise().mean();
   const double least = pixel_cross_entropy(set.pixels, set.pixels).mean();
   const double most = pixel_cross_entropy(set.pixels, mean.replicate(set.size(), 1)).mean();
   constexpr std::size_t kShown = 12;
   const auto shown = static_cast<std::ptrdiff_t>(std::min(kShown, set.class_names.size()));
   std::string out = fmt::format(
-      "# {} pictures of {} x {} pixels (height x width), labels {}{}.\n"
-      "# The label is hidden; the picture stays useful.\n\n"
+      "# {} images of {} x {} pixels (height x width), labels {}{}.\n"
+      "# The label is hidden; the image stays useful.\n\n"
       "[data]\nimages = {}\nlabels = {}\n",
       set.size(), set.height, set.width,
       fmt::join(set.class_names.begin(), set.class_names.begin() + shown, ", "),
@@ -150,8 +150,8 @@ std::string draft_image_job(const PictureFiles& files, const std::string& images
   }
   out += fmt::format(
       "\n[privacy]\n"
-      "# Distortion is the cross-entropy between picture and release, nats per pixel: {:.4g} for a picture\n"
-      "# released as it is, {:.4g} for the mean picture released for everybody. Without budgets, points are\n"
+      "# Distortion is the cross-entropy between image and release, nats per pixel: {:.4g} for an image\n"
+      "# released as it is, {:.4g} for the mean image released for everybody. Without budgets, points are\n"
       "# spread between the two.\n"
       "points = 8\n"
       "# budgets = [{:.3g}, {:.3g}]\n"

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures named on the command line: what is there, which file holds their labels, and a first job file.
+// Images named on the command line: what is there, which file holds their labels, and a first job file.
 
 #include <filesystem>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace ppan::cli {
 
-/// Whether `path` is a directory or is named as IDX pictures: pictures, where a table could be meant.
-bool names_pictures(const std::filesystem::path& path);
+/// Whether `path` is a directory or is named as IDX images: images, where a table could be meant.
+bool names_images(const std::filesystem::path& path);
 
-/// Labelled pictures as a user names them.
-struct PictureFiles {
+/// Labelled images as a user names them.
+struct ImageFiles {
   std::filesystem::path images{};
   std::filesystem::path labels{};
   LabelColumns columns{};  ///< Of a table of labels.
@@ -26,15 +26,15 @@ struct PictureFiles {
 /// directory in the only CSV file in it, or in DIR.csv. In a table the column whose first value ends in .png
 /// names the files; the label is in the column `label`, or in the first other one. Throws Error(kUsage),
 /// saying what to give, if nothing is found.
-PictureFiles find_picture_files(const std::string& images, const std::string& labels);
+ImageFiles find_image_files(const std::string& images, const std::string& labels);
 
 /// Reads them. Throws what the readers throw.
-ImageSet read_pictures(const PictureFiles& files);
+ImageSet read_images(const ImageFiles& files);
 
-/// SHA-256 of the pictures as bytes and of their labels: the same for the same pictures, whatever the format.
-std::string pictures_sha256(const ImageSet& set);
+/// SHA-256 of the images as bytes and of their labels: the same for the same images, whatever the format.
+std::string images_sha256(const ImageSet& set);
 
-/// A first job file for pictures, which are read once. `images` and `labels` are what the job calls them.
-std::string draft_image_job(const PictureFiles& files, const std::string& images, const std::string& labels);
+/// A first job file for images, which are read once. `images` and `labels` are what the job calls them.
+std::string draft_image_job(const ImageFiles& files, const std::string& images, const std::string& labels);
 
 }  // namespace ppan::cli

@@ -17,7 +17,7 @@ namespace {
 
 struct InitOptions {
   std::string data;
-  std::string labels;  // of pictures
+  std::string labels;  // of images
   std::string output;
   bool force = false;
   std::uint64_t max_unpacked = kMostUnpackedInMemory;
@@ -38,9 +38,9 @@ std::string draft(const InitOptions& options, bool into_file) {
   const auto called = [&](const std::filesystem::path& data) {
     return into_file ? source_for(data, options.output) : data.string();
   };
-  if (!names_pictures(options.data)) {
+  if (!names_images(options.data)) {
     if (!options.labels.empty())
-      throw Error(ErrorCode::kUsage, "--labels goes with pictures, but " + options.data + " is a table",
+      throw Error(ErrorCode::kUsage, "--labels goes with images, but " + options.data + " is a table",
                   "name a directory of PNG files or a file that ends in idx3-ubyte");
     return draft_job(options.data, options.roles, called(options.data), options.max_unpacked);
   }
@@ -48,10 +48,10 @@ std::string draft(const InitOptions& options, bool into_file) {
   for (const auto* columns : {&roles.sensitive, &roles.useful, &roles.observed, &roles.keep, &roles.side,
                               &roles.group, &roles.task}) {
     if (columns->empty()) continue;
-    throw Error(ErrorCode::kUsage, "roles are for the columns of a table; of pictures the label is hidden",
+    throw Error(ErrorCode::kUsage, "roles are for the columns of a table; of images the label is hidden",
                 "leave --sensitive and the like out");
   }
-  const PictureFiles files = find_picture_files(options.data, options.labels);
+  const ImageFiles files = find_image_files(options.data, options.labels);
   return draft_image_job(files, called(files.images), called(files.labels));
 }
 
@@ -74,20 +74,19 @@ int run_init(const InitOptions& options) {
 
 void add_init_command(CommandLine& line) {
   const auto options = std::make_shared<InitOptions>();
-  CLI::App* command = line.app.add_subcommand("init", "Draft a job file for a table or for pictures");
+  CLI::App* command = line.app.add_subcommand("init", "Draft a job file for a table or for images");
   command->footer(
       "Guesses how the table is written and what its columns are, and marks with UNSURE what a person "
       "should\n"
       "look at. Without --sensitive, the roles are left to edit in the file.\n"
-      "Pictures are a directory of PNG files with a table of labels, or an IDX pair.\n"
+      "Images are a directory of PNG files with a table of labels, or an IDX pair.\n"
       "Examples:\n"
       "  ppan init people.csv > job.toml\n"
       "  ppan init people.csv --sensitive illness --useful age,job,income -o job.toml\n"
       "  ppan init visits.csv.gz --sensitive diagnosis --keep visit --group patient > job.toml\n"
       "  ppan init scans --labels scans.csv -o job.toml\n"
       "  ppan init train-images-idx3-ubyte.gz > job.toml");
-  command
-      ->add_option("data", options->data, "CSV or TSV file, also .gz; directory of PNG files; IDX pictures")
+  command->add_option("data", options->data, "CSV or TSV file, also .gz; directory of PNG files; IDX images")
       ->required()
       ->type_name("DATA")
       ->default_str("");
@@ -98,7 +97,7 @@ void add_init_command(CommandLine& line) {
   add_unpacked_option(*command, options->max_unpacked);
   command
       ->add_option("--labels", options->labels,
-                   "Labels of pictures: a table that names each PNG file, or an IDX file; default: the one "
+                   "Labels of images: a table that names each PNG file, or an IDX file; default: the one "
                    "beside them")
       ->type_name("FILE")
       ->default_str("");

@@ -14,7 +14,7 @@ namespace {
 constexpr Index kGap = 2;
 constexpr std::uint8_t kGapGrey = 96;
 
-ImageSet pick_pictures(const ImageSet& set, const std::vector<Index>& rows) {
+ImageSet pick_images(const ImageSet& set, const std::vector<Index>& rows) {
   ImageSet out{.height = set.height, .width = set.width};
   out.pixels = set.pixels(rows, Eigen::all);
   out.classes = set.classes;
@@ -71,7 +71,7 @@ FigureSeries series(std::string name, SeriesKind kind, SeriesRole role) {
 
 }  // namespace
 
-GreyImage picture_grid(const std::vector<std::vector<GreyImage>>& rows, Index magnify) {
+GreyImage image_grid(const std::vector<std::vector<GreyImage>>& rows, Index magnify) {
   const GreyImage& first = rows.front().front();
   std::size_t columns = 0;
   for (const auto& row : rows) columns = std::max(columns, row.size());
@@ -82,13 +82,13 @@ GreyImage picture_grid(const std::vector<std::vector<GreyImage>>& rows, Index ma
   grid.bytes.assign(static_cast<std::size_t>(grid.height * grid.width), kGapGrey);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (std::size_t c = 0; c < rows[r].size(); ++c) {
-      const GreyImage& picture = rows[r][c];
+      const GreyImage& image = rows[r][c];
       const Index top = static_cast<Index>(r) * cell_height + kGap;
       const Index left = static_cast<Index>(c) * cell_width + kGap;
-      for (Index y = 0; y < picture.height * magnify; ++y) {
-        for (Index x = 0; x < picture.width * magnify; ++x) {
+      for (Index y = 0; y < image.height * magnify; ++y) {
+        for (Index x = 0; x < image.width * magnify; ++x) {
           grid.bytes[static_cast<std::size_t>((top + y) * grid.width + left + x)] =
-              picture.bytes[static_cast<std::size_t>(y / magnify * picture.width + x / magnify)];
+              image.bytes[static_cast<std::size_t>(y / magnify * image.width + x / magnify)];
         }
       }
     }
@@ -126,7 +126,7 @@ DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint6
     const auto found = std::find(test.labels.begin(), test.labels.end(), x);
     if (found != test.labels.end()) rows.push_back(found - test.labels.begin());
   }
-  const ImageSet originals = pick_pictures(test, rows);
+  const ImageSet originals = pick_images(test, rows);
   std::vector<std::vector<GreyImage>> grid{row_of(originals)};
   DigitGrid out;
   out.row_names.emplace_back("original");
@@ -136,7 +136,7 @@ DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint6
     out.row_names.push_back(
         fmt::format("{}: d {:.3f}", target_name(result, point.target), point.measure.distortion));
   }
-  out.picture = picture_grid(grid, 2);
+  out.image = image_grid(grid, 2);
   return out;
 }
 
@@ -147,7 +147,7 @@ Index first_changed(const ImageSet& test, const MnistPoint& point, SeededRandom 
   constexpr Index kLooks = 100;
   std::vector<Index> rows(static_cast<std::size_t>(std::min(kLooks, test.size())));
   std::iota(rows.begin(), rows.end(), 0);
-  const ImageSet first = pick_pictures(test, rows);
+  const ImageSet first = pick_images(test, rows);
   const ImageSet released = release_images(point.model, first, random);
   const auto changed =
       std::ranges::find_if(rows, [&](Index i) { return first.pixels.row(i) != released.pixels.row(i); });
@@ -164,7 +164,7 @@ DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uin
   }
   SeededRandom random = SeededRandom(seed).fork("panels", static_cast<std::uint64_t>(point.plan));
   const Index shown = digit ? *digit : first_changed(test, point, random);
-  const ImageSet original = pick_pictures(test, {shown});
+  const ImageSet original = pick_images(test, {shown});
   const ImageSet released = release_images(point.model, original, random);
   DigitPanels panels;
   panels.distortion = pixel_cross_entropy(original.pixels, released.pixels)[0];
@@ -187,8 +187,7 @@ DigitPanels digit_panels(const ImageSet& test, const MnistPoint& point, std::uin
     (distortion_at(middle) < panels.distortion ? low : high) = middle;
   }
   panels.noise_distortion = distortion_at(0.5 * (low + high));
-  panels.picture =
-      picture_grid({{grey_image(original, 0), grey_image(released, 0), grey_image(noisy, 0)}}, 5);
+  panels.image = image_grid({{grey_image(original, 0), grey_image(released, 0), grey_image(noisy, 0)}}, 5);
   return panels;
 }
 
@@ -210,8 +209,7 @@ Figure accuracy_figure(const MnistResult& result) {
     prior.points.push_back({.x = p.measure.distortion, .y = p.measure.attack.prior_accuracy});
   }
   figure.series = {belief, prior, found};
-  figure.note =
-      "Fresh attackers learn after the mechanism is frozen and are scored on pictures it never saw.";
+  figure.note = "Fresh attackers learn after the mechanism is frozen and are scored on images it never saw.";
   return figure;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures of a run on images: grids of released digits, the panels of one digit, and the trade-off against
+// Images of a run on images: grids of released digits, the panels of one digit, and the trade-off against
 // accuracy.
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace ppan::cli {
 
-/// Pictures side by side in rows, each magnified, with a border between them. All have the same size.
-GreyImage picture_grid(const std::vector<std::vector<GreyImage>>& rows, Index magnify);
-/// A drawing that holds the picture, with a line of text before each of its rows.
+/// Images side by side in rows, each magnified, with a border between them. All have the same size.
+GreyImage image_grid(const std::vector<std::vector<GreyImage>>& rows, Index magnify);
+/// A drawing that holds the image, with a line of text before each of its rows.
 std::string grid_svg(const GreyImage& grid, const std::string& title,
                      const std::vector<std::string>& row_names, const std::string& note);
 
-/// One test picture of each class, first found, then the release of each by every point.
+/// One test image of each class, first found, then the release of each by every point.
 struct DigitGrid {
-  GreyImage picture;
+  GreyImage image;
   std::vector<std::string> row_names;
 };
 DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint64_t seed);
@@ -29,9 +29,9 @@ DigitGrid digit_grid(const ImageSet& test, const MnistResult& result, std::uint6
 /// One digit: as it is, as released, and with independent noise of the same distortion on every pixel. Noise
 /// is uniform, added to each pixel and cut off at black and white, its strength found by bisection.
 struct DigitPanels {
-  GreyImage picture;
+  GreyImage image;
   double distortion = 0;        ///< Of the release shown, nats per pixel.
-  double noise_distortion = 0;  ///< Of the noisy picture.
+  double noise_distortion = 0;  ///< Of the noisy image.
 };
 /// `digit`: which test image, from 0; absent: the first of 100 that the release changes. Throws Error(kUsage)
 /// for one that is not there.

@@ -98,7 +98,7 @@ Estimate estimate_from(const json& j) {
 }
 json to_json(const ImageAttackerScore& s) {
   json learning = json::array();
-  for (const ImageLearning& l : s.learning) learning.push_back({l.pictures, l.nats});
+  for (const ImageLearning& l : s.learning) learning.push_back({l.images, l.nats});
   return {{"name", s.name},
           {"selection", s.selection},
           {"leakage", to_json(s.leakage)},
@@ -262,7 +262,7 @@ CurveTable curve_of(const MnistResult& result) {
     row.set_leakage({.nats = leakage, .bound = Bound::kExact, .method = method});
     curve.rows.push_back(std::move(row));
   };
-  const std::string line = "straight line from H(X) at unchanged to 0 at the mean picture";
+  const std::string line = "straight line from H(X) at unchanged to 0 at the mean image";
   reference("reference/time-sharing", result.unchanged_distortion, result.entropy, line);
   for (const MnistPoint& p : result.points) {
     reference("reference/time-sharing", p.measure.distortion, result.time_sharing(p.measure.distortion),
@@ -275,11 +275,11 @@ CurveTable curve_of(const MnistResult& result) {
     row.series = "ppan/hull";
     row.distortion = servable[i].distortion;
     Estimate leakage{.nats = servable[i].leakage, .bound = Bound::kLower};
-    // Unchanged and the mean picture, first and last, are known exactly.
+    // Unchanged and the mean image, first and last, are known exactly.
     const bool trained = i > 0 && i + 1 < servable.size();
     leakage.interval95 = trained ? result.points[i - 1].measure.attack.strongest().leakage.interval95
                                  : Interval{leakage.nats, leakage.nats};
-    leakage.method = "lower convex hull of the points, unchanged and the mean picture";
+    leakage.method = "lower convex hull of the points, unchanged and the mean image";
     row.set_leakage(leakage);
     row.set("time_sharing", result.time_sharing(servable[i].distortion));
     curve.rows.push_back(std::move(row));
@@ -314,8 +314,8 @@ std::vector<RunSetting> settings_of(const MnistPaperOptions& given, const MnistR
       {paper ? "lambda" : "budget", word(paper ? given.lambda : given.budget),
        fmt::format("{}", fmt::join(result.targets, ", "))},
       {"epochs", text(given.epochs), fmt::format("{}", mnist_epochs(o))},
-      {"training pictures", text(given.train), fmt::format("{}", result.train_pictures)},
-      {"test pictures", {}, fmt::format("{}", result.test_pictures)},
+      {"training images", text(given.train), fmt::format("{}", result.train_images)},
+      {"test images", {}, fmt::format("{}", result.test_images)},
       {"seed", fmt::format("{}", o.seed), fmt::format("{}", o.seed)},
       {"attack epochs", text(given.attack_epochs), fmt::format("{}", o.attack.epochs)},
   };
@@ -366,8 +366,8 @@ void write_point_model(const fs::path& path, const MnistPoint& p, const ImageSpl
   origin.epochs = static_cast<int>(p.training.epochs.size());
   origin.iterations = p.training.iterations;
   origin.seed = result.given.seed;
-  origin.training_rows = result.train_pictures;
-  origin.test_rows = result.test_pictures;
+  origin.training_rows = result.train_images;
+  origin.test_rows = result.test_images;
   save_model(path, model);
 }
 
@@ -386,7 +386,7 @@ AuditDetail audit_of(const MnistPoint& p) {
                   p.measure.belief, gap_text(p));
   if (p.measure.unchanged > 0) {
     audit.note += fmt::format(
-        " {:.1f} % of the pictures are released as they are, those that are dear to hide; whoever sees one "
+        " {:.1f} % of the images are released as they are, those that are costly to hide; whoever sees one "
         "is "
         "taken to know its digit.",
         100 * p.measure.unchanged);
@@ -394,7 +394,7 @@ AuditDetail audit_of(const MnistPoint& p) {
   for (const ImageAttackerScore& s : attack.attackers) {
     AttackerDetail detail{.name = s.name, .leakage = s.leakage, .accuracy = rate(s.accuracy)};
     detail.won = &s == &attack.attackers.front();
-    for (const ImageLearning& l : s.learning) detail.learning_curve.push_back({l.pictures, l.nats});
+    for (const ImageLearning& l : s.learning) detail.learning_curve.push_back({l.images, l.nats});
     audit.attackers.push_back(std::move(detail));
   }
   return audit;
@@ -412,8 +412,8 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
   summary.name = "mnist";
   summary.description = kMnistDescription;
   summary.hidden = "X, which digit is shown";
-  summary.observed = "Y, the picture";
-  summary.useful = "Y, the picture itself";
+  summary.observed = "Y, the image";
+  summary.useful = "Y, the image itself";
   summary.distortion_name = "pixel cross-entropy";
   summary.distortion_unit = "nats per pixel";
   summary.leakage_ceiling = result.entropy;
@@ -423,7 +423,7 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
   summary.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   summary.facts = {{"training", fingerprint},
                    {"unchanged costs", fmt::format("{:.5f}", result.unchanged_distortion)},
-                   {"mean picture costs", fmt::format("{:.5f}", result.constant_distortion)},
+                   {"mean image costs", fmt::format("{:.5f}", result.constant_distortion)},
                    {"completed curve as a share of time-sharing", shares_text(result)}};
 
   std::string metrics;
@@ -480,45 +480,45 @@ CurveTable write_run(const MnistPaperOptions& given, const ImageSplit& data, con
     point.audits.push_back(audit_of(p));
     const DigitPanels panels = digit_panels(data.test, p, given.seed, given.digit);
     const std::string file = fmt::format("panels-{:02}", number);
-    write_png(out / (file + ".png"), panels.picture);
+    write_png(out / (file + ".png"), panels.image);
     write_file(out / (file + ".svg"),
-               grid_svg(panels.picture, "One digit: original, release, independent noise", {"one digit"},
+               grid_svg(panels.image, "One digit: original, release, independent noise", {"one digit"},
                         fmt::format("release costs {:.3f}, noise {:.3f} nats per pixel", panels.distortion,
                                     panels.noise_distortion)));
-    point.pictures.push_back({"One digit: original, released, and the same amount of independent noise",
-                              file + ".png", "Three panels of one digit"});
+    point.images.push_back({"One digit: original, released, and the same amount of independent noise",
+                            file + ".png", "Three panels of one digit"});
     details.points.push_back(std::move(point));
   }
   summary.claimed = {
       "Leakage is what the strongest of several attackers found that started from nothing after training, "
-      "learned from new releases of the training pictures, were chosen on one part of the test pictures and "
+      "learned from new releases of the training images, were chosen on one part of the test images and "
       "reported on the rest: a lower bound.",
-      "Where a gate releases some pictures as they are, those count as read by everybody.",
-      "Time-sharing (the picture as it is with some probability, otherwise the mean picture) is the "
+      "Where a gate releases some images as they are, those count as read by everybody.",
+      "Time-sharing (the image as it is with some probability, otherwise the mean image) is the "
       "reference "
       "to beat; the completed curve is what can be served by mixing mechanisms."};
   summary.not_claimed = {
       "What the training adversary believes is no evidence and is shown only beside the measurement.",
-      "A stronger attacker may find more than was found here; only a bound from above excludes that."};
+      "A stronger attacker may find more than was found here; only an upper bound excludes that."};
   CurveTable curve = curve_of(result);
   if (!result.points.empty()) {
     const DigitGrid grid = digit_grid(data.test, result, given.seed);
-    write_png(out / "digits.png", grid.picture);
+    write_png(out / "digits.png", grid.image);
     const std::string title = paper ? fmt::format("Released digits, \u03b3 = {}", result.given.paper.gamma)
                                     : std::string("Released digits, noisy code");
-    write_file(out / "digits.svg", grid_svg(grid.picture, title, grid.row_names,
+    write_file(out / "digits.svg", grid_svg(grid.image, title, grid.row_names,
                                             "d: mean distortion of the point, nats per pixel"));
     const std::string both = to_svg(accuracy_and_leakage_figure(result));
     write_file(out / "accuracy-leakage.svg", both);
     write_file(out / "accuracy-leakage.pdf", figure_pdf(both));
     write_file(out / "accuracy.svg", to_svg(accuracy_figure(result)));
     write_file(out / "leakage.svg", to_svg(leakage_figure(result)));
-    details.pictures = {{title + ": originals in the top row, then one row for each point", "digits.svg",
-                         "Grid of released digits"},
-                        {"Distortion against accuracy and leakage", "accuracy-leakage.svg",
-                         "Accuracy and leakage against distortion, on two axes"},
-                        {"Distortion against leakage", "leakage.svg", "Leakage against distortion"},
-                        {"Distortion against accuracy", "accuracy.svg", "Accuracy against distortion"}};
+    details.images = {{title + ": originals in the top row, then one row for each point", "digits.svg",
+                       "Grid of released digits"},
+                      {"Distortion against accuracy and leakage", "accuracy-leakage.svg",
+                       "Accuracy and leakage against distortion, on two axes"},
+                      {"Distortion against leakage", "leakage.svg", "Leakage against distortion"},
+                      {"Distortion against accuracy", "accuracy.svg", "Accuracy against distortion"}};
   }
   write_file(out / "curve.csv", to_csv(curve));
   write_file(out / "metrics.jsonl", metrics);
@@ -537,7 +537,7 @@ int run_mnist_paper(const MnistPaperOptions& given) {
   if (given.data.empty()) {
     problems.push_back(
         {"data",
-         "no directory with the pictures given; script/fetch-mnist DIR fetches them, then add --data DIR"});
+         "no directory with the images given; script/fetch-mnist DIR fetches them, then add --data DIR"});
   }
   require_none(problems, "the experiment cannot be run:");
   const ImageSplit data = read_mnist_directory(given.data);

@@ -15,11 +15,11 @@
 #include "ppan/core/printable.h"
 #include "ppan/core/random.h"
 #include "ppan/interrupt.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/model_signature.h"
 #include "ppan/output.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/png.h"
-#include "ppan/model/image_release_model.h"
-#include "ppan/model/model_signature.h"
 #include "ppan/release/release_table.h"
 
 namespace ppan::cli {
@@ -71,11 +71,11 @@ void tell(const ReleaseSummary& summary, const ReleaseCommand& command) {
     say("{} of {} rows rejected: {}\n", summary.rejected, summary.rows, command.rejects);
 }
 
-// Pictures in and out: an IDX file, or a directory of PNG files.
-int release_pictures(const ImageReleaseModel& model, const ReleaseCommand& command) {
+// Images in and out: an IDX file, or a directory of PNG files.
+int release_images(const ImageReleaseModel& model, const ReleaseCommand& command) {
   const auto only_tables = [](const std::string& value, const char* name) {
     if (!value.empty())
-      throw Error(ErrorCode::kUsage, fmt::format("{} is for tables, but the model is for pictures", name),
+      throw Error(ErrorCode::kUsage, fmt::format("{} is for tables, but the model is for images", name),
                   "leave it out");
   };
   only_tables(command.unknown, "--unknown");
@@ -85,7 +85,7 @@ int release_pictures(const ImageReleaseModel& model, const ReleaseCommand& comma
   std::error_code ignored;
   if (!to_idx && std::filesystem::exists(command.output, ignored) && !command.force)
     throw Error(ErrorCode::kUsage, command.output + " exists already",
-                "give another -o, or --force to replace a directory of pictures");
+                "give another -o, or --force to replace a directory of images");
   const ImageSet set = std::filesystem::is_directory(command.table, ignored)
                            ? read_png_directory(command.table)
                            : read_idx_images(command.table);
@@ -107,7 +107,7 @@ int run_release(const ReleaseCommand& command) {
   if (!command.trust.empty()) require_trusted(signer_of(any), command.model, command.trust);
   if (command.insecure_seed)
     say("ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
-  if (const auto* images = std::get_if<ImageReleaseModel>(&any)) return release_pictures(*images, command);
+  if (const auto* images = std::get_if<ImageReleaseModel>(&any)) return release_images(*images, command);
   const auto& model = std::get<ReleaseModel>(any);
   ReleaseOptions options{.threads = command.threads, .insecure_seed = command.insecure_seed};
   if (!command.unknown.empty()) options.unknown = policy_of(command.unknown);
@@ -133,7 +133,7 @@ int run_release(const ReleaseCommand& command) {
 
 void add_release_command(CommandLine& line) {
   const auto options = std::make_shared<ReleaseCommand>();
-  CLI::App* command = line.app.add_subcommand("release", "Release a table or pictures through a model");
+  CLI::App* command = line.app.add_subcommand("release", "Release a table or images through a model");
   command->footer(
       "Rows come out in the order they went in. Columns are found by name. Noise is cryptographic and "
       "fresh:\n"
@@ -142,7 +142,7 @@ void add_release_command(CommandLine& line) {
       "output\n"
       "file, unless the job or --unknown says otherwise. Rows already written to standard output stay "
       "there.\n"
-      "Pictures are an IDX file or a directory of PNG files; they are written as IDX where the name of the "
+      "Images are an IDX file or a directory of PNG files; they are written as IDX where the name of the "
       "output\n"
       "ends in idx3-ubyte or idx3-ubyte.gz, and as a directory of PNG files otherwise.\n"
       "Examples:\n"
@@ -155,7 +155,7 @@ void add_release_command(CommandLine& line) {
       ->required()
       ->type_name("MODEL")
       ->default_str("");
-  command->add_option("table", options->table, "CSV or TSV file, or pictures, also .gz; - is standard input")
+  command->add_option("table", options->table, "CSV or TSV file, or images, also .gz; - is standard input")
       ->required()
       ->type_name("TABLE")
       ->default_str("");
@@ -173,7 +173,7 @@ void add_release_command(CommandLine& line) {
   add_unpacked_option(*command, options->max_unpacked);
   command->add_option("--threads", options->threads, "Threads; 0: one per core")->type_name("N");
   command->add_flag("--force", options->force,
-                    "Replace an existing directory of pictures; a file is replaced anyway");
+                    "Replace an existing directory of images; a file is replaced anyway");
   command->add_flag("--quiet", options->quiet, "No notices");
   command->add_option("--insecure-test-noise", options->insecure_seed, "Seeded noise, for tests only")
       ->type_name("SEED");

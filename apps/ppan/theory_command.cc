@@ -108,7 +108,7 @@ std::vector<SolvedPoint> solve_finite(const TheoryOptions& options, const World&
   std::vector<SolvedPoint> points;
   for (const double b : budgets)
     points.push_back(
-        {b, theory::solve_convex(*world.law, world.distortion, std::max(b, world.least_budget))});
+        {b, theory::solve_convex(*world.distribution, world.distortion, std::max(b, world.least_budget))});
   return points;
 }
 

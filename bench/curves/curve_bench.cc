@@ -25,7 +25,7 @@
 #include "ppan/core/parallel.h"
 #include "ppan/nn/blas.h"
 #include "ppan/paper/settings.h"
-#include "ppan/theory/finite_law.h"
+#include "ppan/theory/finite_distribution.h"
 #include "ppan/train/train.h"
 #include "ppan/worlds/gaussian_worlds.h"
 #include "ppan/worlds/symmetric_pair_world.h"
@@ -54,12 +54,12 @@ struct World {
   std::function<Score(Mechanism<float>&, Index tests, RandomSource&)> score;
 };
 
-template <typename Law>
-World gaussian(const Law& law) {
-  return {[law](Index count, RandomSource& random) { return law.sample(count, random); },
-          [law](double distortion) { return law.optimum(distortion); },
-          [law](Mechanism<float>& mechanism, Index tests, RandomSource& random) {
-            const Records<double> test = law.sample(tests, random);
+template <typename Distribution>
+World gaussian(const Distribution& distribution) {
+  return {[distribution](Index count, RandomSource& random) { return distribution.sample(count, random); },
+          [distribution](double distortion) { return distribution.optimum(distortion); },
+          [distribution](Mechanism<float>& mechanism, Index tests, RandomSource& random) {
+            const Records<double> test = distribution.sample(tests, random);
             const Matrix<double> z =
                 mechanism.release(ppan::cast<float>(test.observed), random).value.template cast<double>();
             return Score{(z - test.useful.value).rowwise().squaredNorm().mean(),
@@ -71,16 +71,17 @@ World discrete(const ppan::SymmetricPairWorld& pair) {
   return {[pair](Index count, RandomSource& random) { return pair.sample(count, random); },
           [pair](double distortion) { return pair.optimum(distortion); },
           [pair](Mechanism<float>& mechanism, Index /*tests*/, RandomSource& /*random*/) {
-            const ppan::theory::FiniteLaw law = pair.law();
-            ppan::Attribute<float> every{.levels = static_cast<std::int32_t>(law.wx.rows())};
+            const ppan::theory::FiniteDistribution distribution = pair.distribution();
+            ppan::Attribute<float> every{.levels = static_cast<std::int32_t>(distribution.wx.rows())};
             every.code.resize(static_cast<std::size_t>(every.levels));
             std::iota(every.code.begin(), every.code.end(), 0);
             ppan::Draws<float> draws;
             mechanism.draw(every, {}, draws);
             Matrix<double> p = draws.weight.cast<double>();
             for (Index w = 0; w < p.rows(); ++w) p.row(w) /= p.row(w).sum();
-            return Score{ppan::theory::expected_distortion(law, p, ppan::theory::error_distortion(p.cols())),
-                         ppan::exact_information(law.wx, p).nats};
+            return Score{
+                ppan::theory::expected_distortion(distribution, p, ppan::theory::error_distortion(p.cols())),
+                ppan::exact_information(distribution.wx, p).nats};
           }};
 }
 

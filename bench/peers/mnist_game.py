@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The paper's game on pictures in PyTorch, with ways of hardening it, attacked by fresh networks afterwards.
+"""The paper's game on images in PyTorch, with ways of hardening it, attacked by fresh networks afterwards.
 
     python3 mnist_game.py --data DIR --lambda 14.44                                    # as printed
     python3 mnist_game.py --data DIR --lambda 14.44 --adversaries 3 --restart 0.5      # staggered restarts
@@ -9,8 +9,8 @@
 
 Mechanism 804-1000-1000-784 (tanh, sigmoid out, 20 uniform noise inputs) and discriminator 784-500-1 (tanh) are the paper's; its
 adversary is `dense`, 784-1000-1000-10 (tanh). DIR holds the four IDX files of MNIST (script/fetch-mnist). Prints one JSON object:
-what the adversaries of the training believed on the test pictures, and what networks found that started afterwards (nats of I(X;Z):
-a lower bound each, on all test pictures), next to time-sharing at the same distortion. docs/decisions/0007-images.md has results.
+what the adversaries of the training believed on the test images, and what networks found that started afterwards (nats of I(X;Z):
+a lower bound each, on all test images), next to time-sharing at the same distortion. docs/decisions/0007-images.md has results.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def read_idx(path, header):
     return torch.frombuffer(bytearray(data[header:]), dtype=torch.uint8)
 
 
-def pictures(directory, name, most=None):
+def images(directory, name, most=None):
     images = read_idx(directory / f"{name}-images-idx3-ubyte", 16).view(-1, PIXELS)[:most].float() / 255
     return images, read_idx(directory / f"{name}-labels-idx1-ubyte", 8)[:most].long()
 
@@ -118,7 +118,7 @@ def train(images, digits, args):
             logits = mechanism(y)
             z = torch.sigmoid(logits)
             for step in range(args.steps):
-                # As printed, one draw serves all; further steps see other pictures.
+                # As printed, one draw serves all; further steps see other images.
                 if step == 0:
                     seen, truth = z.detach(), x
                 else:
@@ -186,8 +186,8 @@ def run(args):
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     directory = pathlib.Path(args.data)
-    images, digits = pictures(directory, "train", args.train)
-    test_images, test_digits = pictures(directory, "t10k")
+    images, digits = images(directory, "train", args.train)
+    test_images, test_digits = images(directory, "t10k")
     share = torch.bincount(test_digits, minlength=DIGITS).double() / len(test_digits)
     entropy = -(share * share.log()).sum().item()
     start = time.process_time()
@@ -224,7 +224,7 @@ def main():
     parser.add_argument("--steps", type=int, default=1, help="adversary steps to one of the mechanism")
     parser.add_argument("--replay", type=int, default=0, help="past mechanisms kept, four an epoch, of which adversaries see as many releases")
     parser.add_argument("--mechanism-rate", type=float, default=0.001)
-    parser.add_argument("--train", type=int, default=20000, help="pictures to train on")
+    parser.add_argument("--train", type=int, default=20000, help="images to train on")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--attack-epochs", type=int, default=8, help="passes of the fresh networks; 0: no attack")
     parser.add_argument("--seed", type=int, default=1)
@@ -235,7 +235,7 @@ def main():
     if min(args.restart, args.replay, args.gamma, args.attack_epochs) < 0:
         parser.error("--restart, --replay, --gamma and --attack-epochs are at least 0")
     if not pathlib.Path(args.data).is_dir():
-        parser.error(f"{args.data} is no directory; script/fetch-mnist DIR fetches the pictures")
+        parser.error(f"{args.data} is no directory; script/fetch-mnist DIR fetches the images")
     common.print_json(run(args))
     return 0
 

@@ -1,4 +1,4 @@
-"""ppan curve, pick, show and release on pictures: IDX files and directories of PNG files."""
+"""ppan curve, pick, show and release on images: IDX files and directories of PNG files."""
 
 import csv
 import gzip
@@ -15,7 +15,7 @@ from support import CommandTest, ppan
 SIDE = 8
 
 
-def pictures(count, seed):
+def images(count, seed):
     """A bar that lies or stands, which is the label, and a spot in some corner, which has nothing to do with it."""
     source = random.Random(seed)
     images, labels = [], []
@@ -69,10 +69,10 @@ class Images(CommandTest):
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
-        images, labels = pictures(400, seed=1)
+        images, labels = images(400, seed=1)
         cls.put("a-idx3-ubyte", idx_images(images))
         cls.put("a-idx1-ubyte.gz", gzip.compress(idx_labels(labels)))
-        cls.put("new-idx3-ubyte", idx_images(pictures(30, seed=2)[0]))
+        cls.put("new-idx3-ubyte", idx_images(images(30, seed=2)[0]))
         cls.put("job.toml", JOB.format(images="a-idx3-ubyte", labels="a-idx1-ubyte.gz", epochs=130))
         os.mkdir(cls.path("scans"))
         with open(cls.path("labels.csv"), "w", newline="") as file:
@@ -120,7 +120,7 @@ class Images(CommandTest):
         for name in ("curve.csv", "curve.svg", "details.json", "job.toml", "metrics.jsonl", "report.html", "summary.json",
                      "point-01.ppan", "point-02.ppan", "unchanged.ppan", "constant.ppan"):
             self.assertTrue(os.path.exists(self.path("run", name)), name)
-        self.assertFalse(os.path.exists(self.path("run", "pictures.svg")))  # nobody asked for examples
+        self.assertFalse(os.path.exists(self.path("run", "images.svg")))  # nobody asked for examples
         rows = self.rows()
         self.assertEqual(list(rows[0])[:7], "series,budget,weight,distortion,leakage,optimum,excess".split(","))
         self.assertEqual([row["model"] for row in rows if row["series"] == "ppan/images"],
@@ -130,7 +130,7 @@ class Images(CommandTest):
                           "reference/time-sharing"})
 
     def test_the_looser_point_hides_the_label(self):
-        # A label of two values has at most 0.693 nats, of which the unchanged picture tells nearly all.
+        # A label of two values has at most 0.693 nats, of which the unchanged image tells nearly all.
         tight, loose = [float(row["leakage"]) for row in self.rows() if row["series"] == "ppan/images"]
         self.assertGreater(tight, loose + 0.1)
         self.assertLess(loose, 0.25)
@@ -154,7 +154,7 @@ class Images(CommandTest):
 
     def test_show(self):
         text = self.succeed("show", self.path("run", "point-01.ppan"))
-        self.assertIn("pictures   8 x 8 pixels", text)
+        self.assertIn("images   8 x 8 pixels", text)
         self.assertIn("sensitive  the label, one of 2: 0, 1", text)
         self.assertIn("lower bound", text)
         told = json.loads(self.succeed("show", self.path("run", "point-01.ppan"), "--json"))
@@ -176,7 +176,7 @@ class Images(CommandTest):
                      "--insecure-test-noise", "5")
         self.assertIn("WARNING", piped.stderr)
 
-    def test_unchanged_model_gives_the_pictures_back(self):
+    def test_unchanged_model_gives_the_images_back(self):
         unchanged = self.path("run", "unchanged.ppan")
         self.succeed("release", unchanged, self.path("new-idx3-ubyte"), "-o", self.path("same-idx3-ubyte"))
         self.assertEqual(self.get("same-idx3-ubyte"), self.get("new-idx3-ubyte"))
@@ -192,7 +192,7 @@ class Images(CommandTest):
         result = ppan("curve", job, "--out", self.path("scans-run"), "--quiet")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("one of 2: ann, zoe", self.succeed("show", self.path("scans-run", "point-01.ppan")))
-        self.assertTrue(os.path.exists(self.path("scans-run", "pictures.svg")))
+        self.assertTrue(os.path.exists(self.path("scans-run", "images.svg")))
 
     def test_jobs_that_cannot_be_run(self):
         self.assertIn("there is no ", self.not_trained(4, self.job("j.toml", images="nowhere")))
@@ -200,13 +200,13 @@ class Images(CommandTest):
         self.assertIn("exchange the two files",
                       self.not_trained(3, self.job("j.toml", images="a-idx1-ubyte.gz", labels="a-idx3-ubyte")))
         self.put("few-idx1-ubyte", idx_labels([0, 1, 0]))
-        self.assertIn("holds 400 pictures, but", self.not_trained(3, self.job("j.toml", labels="few-idx1-ubyte")))
+        self.assertIn("holds 400 images, but", self.not_trained(3, self.job("j.toml", labels="few-idx1-ubyte")))
         self.put("cut-idx3-ubyte", self.get("a-idx3-ubyte")[:-1])
         self.assertIn("cut short", self.not_trained(3, self.job("j.toml", images="cut-idx3-ubyte")))
         self.put("one-idx1-ubyte", idx_labels([1] * 400))
         self.assertIn("all of one class", self.not_trained(3, self.job("j.toml", labels="one-idx1-ubyte")))
-        self.put("small-idx3-ubyte", idx_images(pictures(60, seed=1)[0]))
-        self.put("small-idx1-ubyte", idx_labels(pictures(60, seed=1)[1]))
+        self.put("small-idx3-ubyte", idx_images(images(60, seed=1)[0]))
+        self.put("small-idx1-ubyte", idx_labels(images(60, seed=1)[1]))
         self.assertIn("at least 50 of each",
                       self.not_trained(3, self.job("j.toml", images="small-idx3-ubyte", labels="small-idx1-ubyte")))
         self.put("j.toml", '[data]\nimages = "a-idx3-ubyte"\n[roles]\nsensitive = "x"\n')
@@ -214,7 +214,7 @@ class Images(CommandTest):
         self.assertIn("data.labels: is missing", message)
         self.assertIn("line 4, roles.sensitive: is for tables", message)
 
-    def test_pictures_of_different_sizes(self):
+    def test_images_of_different_sizes(self):
         os.mkdir(self.path("mixed"))
         self.put("mixed/a.png", png(bytes(64)))
         self.put("mixed/b.png", png(bytes(16), 4, 4))
@@ -231,7 +231,7 @@ class Images(CommandTest):
         self.put("wide-idx3-ubyte", idx_images([bytes(32)], 4, 8))
         out = self.put("kept-idx3-ubyte", b"mine")
         message = self.refuse(3, "release", model, self.path("wide-idx3-ubyte"), "-o", out)
-        self.assertIn("pictures of 4 x 8 pixels (height x width), but the model is for 8 x 8", message)
+        self.assertIn("images of 4 x 8 pixels (height x width), but the model is for 8 x 8", message)
         self.assertEqual(self.get("kept-idx3-ubyte"), b"mine")
         self.assertIn("cannot open", self.refuse(4, "release", model, self.path("nowhere"), "-o", self.path("never")))
         self.assertIn("is for tables",
@@ -249,9 +249,9 @@ class Images(CommandTest):
                                                       self.path("scans"), "--force"))
         self.assertEqual([name for name in os.listdir(self.directory.name) if ".tmp" in name], [])
 
-    def test_a_job_is_drafted_from_pictures(self):
+    def test_a_job_is_drafted_from_images(self):
         text = self.succeed("init", self.path("a-idx3-ubyte"))
-        self.assertIn("# 400 pictures of 8 x 8 pixels (height x width), labels 0, 1.", text)
+        self.assertIn("# 400 images of 8 x 8 pixels (height x width), labels 0, 1.", text)
         self.assertIn('labels = "' + self.path("a-idx1-ubyte.gz") + '"', text)  # found beside them
         drafted = self.path("drafted.toml")
         self.succeed("init", self.path("scans"), "--labels", self.path("labels.csv"), "-o", drafted)
@@ -279,7 +279,7 @@ class Images(CommandTest):
     def test_audit(self):
         model = self.path("audited.ppan")
         self.put("audited.ppan", self.get("run", "point-01.ppan"))
-        images, labels = pictures(300, seed=3)
+        images, labels = images(300, seed=3)
         self.put("held-idx3-ubyte", idx_images(images))
         self.put("held-idx1-ubyte", idx_labels(labels))
         held = self.path("held-idx3-ubyte")
@@ -287,7 +287,7 @@ class Images(CommandTest):
         text = self.succeed("audit", model, "--data", held, "--quick", "--save")
         self.assertIn("attackers learned from 180, and were chosen and scored on 120", text)
         shown = self.succeed("show", model)
-        self.assertIn("audit      300 pictures, quick", shown)
+        self.assertIn("audit      300 images, quick", shown)
         self.assertNotIn("UNAUDITED", shown)
         told = json.loads(self.succeed("audit", model, "--data", held, "--quick", "--json", "-"))
         # What was saved is what was found: the upper bound and the verdict too.
@@ -304,7 +304,7 @@ class Images(CommandTest):
         self.assertIn("is not shown to be kept", limited.stderr)
         nothing = json.loads(self.succeed("audit", self.path("run", "constant.ppan"), "--data", held, "--quick",
                                           "--json", "-"))
-        self.assertLess(nothing["leakage"]["nats"], 0.05)  # one picture for everybody
+        self.assertLess(nothing["leakage"]["nats"], 0.05)  # one image for everybody
 
     def test_the_report_lists_no_settings_of_tables(self):
         summary = json.loads(self.get("run", "summary.json"))
@@ -316,10 +316,10 @@ class Images(CommandTest):
     def test_audits_that_cannot_be_made(self):
         model = self.path("run", "point-01.ppan")
         self.put("t.csv", "a,b\n1,2\n")
-        self.assertIn("is a model of pictures", self.refuse(3, "audit", model, "--data", self.path("t.csv")))
+        self.assertIn("is a model of images", self.refuse(3, "audit", model, "--data", self.path("t.csv")))
         self.assertIn("are not beside it", self.refuse(2, "audit", model, "--data", self.path("new-idx3-ubyte")))
         self.put("new-labels", idx_labels([0, 1] * 15))
-        self.assertIn("30 pictures are too few for an audit; 125 are needed",
+        self.assertIn("30 images are too few for an audit; 125 are needed",
                       self.refuse(3, "audit", model, "--data", self.path("new-idx3-ubyte"), "--labels",
                                   self.path("new-labels")))
         self.assertIn("--side is for tables",

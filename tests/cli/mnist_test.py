@@ -29,7 +29,7 @@ DIGITS = [
 
 
 def draw(digit, rng):
-    """A digit somewhere in the picture, with strokes of uneven brightness on a dark ground."""
+    """A digit somewhere in the image, with strokes of uneven brightness on a dark ground."""
     pixels = bytearray(rng.randrange(20) for _ in range(SIDE * SIDE))
     down, right = rng.randrange(2), rng.randrange(4)
     for row, column in DIGITS[digit]:
@@ -83,7 +83,7 @@ class Mnist(CommandTest):
             self.assertLessEqual(float(row["leakage"]), 1.39)  # log 4
             self.assertTrue(0 <= float(row["accuracy"]) <= 1)
             self.assertNotEqual(row["training_belief"], "")
-        # The line of time-sharing falls from everything at the unchanged picture to nothing.
+        # The line of time-sharing falls from everything at the unchanged image to nothing.
         line = self.rows(series="reference/time-sharing")
         self.assertAlmostEqual(float(line[0]["leakage"]), 1.386, delta=0.02)
         self.assertEqual(float(line[-1]["leakage"]), 0)
@@ -177,7 +177,7 @@ class Mnist(CommandTest):
         self.assertIn("--force", self.refuse(2, *self.command()))
         self.assertEqual([path.name for path in self.out.iterdir()], ["notes.txt"])
 
-    def test_bad_pictures_are_refused_before_anything_is_written(self):
+    def test_bad_images_are_refused_before_anything_is_written(self):
         def broken(change):
             copy = Path(self.directory.name) / "broken"
             shutil.rmtree(copy, ignore_errors=True)

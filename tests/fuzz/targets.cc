@@ -14,6 +14,9 @@
 #include "ppan/core/error.h"
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/model_file.h"
+#include "ppan/model/release_model.h"
 #include "ppan/read/csv.h"
 #include "ppan/read/csv_writer.h"
 #include "ppan/read/idx.h"
@@ -21,9 +24,6 @@
 #include "ppan/read/png.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/settings.h"
-#include "ppan/model/image_release_model.h"
-#include "ppan/model/model_file.h"
-#include "ppan/model/release_model.h"
 
 namespace ppan::fuzz {
 namespace {
@@ -211,11 +211,11 @@ void model(const std::uint8_t* data, std::size_t size) {
   }
   try {
     const ModelContainer stored = to_container(image_model_from_container(parsed, "fuzz"));
-    require(stored.tensors == parsed.tensors, "the networks of a model of pictures read back equal");
+    require(stored.tensors == parsed.tensors, "the networks of a model of images read back equal");
     require(to_container(image_model_from_container(stored, "fuzz")).metadata == stored.metadata,
-            "the model of pictures reads back equal");
+            "the model of images reads back equal");
   } catch (const Error& error) {
-    require(error.code() == ErrorCode::kBadInput, "a bad model of pictures is bad input");
+    require(error.code() == ErrorCode::kBadInput, "a bad model of images is bad input");
   }
 }
 
@@ -230,7 +230,7 @@ void idx(const std::uint8_t* data, std::size_t size) {
       return;
     }
     const ImageSet set = read_idx_images(source);
-    require(set.size() >= 1 && set.height >= 1 && set.width >= 1, "there are pictures");
+    require(set.size() >= 1 && set.height >= 1 && set.width >= 1, "there are images");
     require(static_cast<std::size_t>(set.pixels.size()) + 16 == bytes.size(), "a pixel for each byte");
     for (Index i = 0; i < set.size(); ++i) {
       for (Index j = 0; j < set.pixels.cols(); ++j) {

@@ -149,8 +149,9 @@ TEST(Coverage, CountsCoverTheTruth) {
   }
 }
 
-// The erasure channel with its law known: 100 records of a coarse W, X a noisy function of it. The plug-in is
-// above the truth in expectation, so the upper end must not fall below it more often than the bar allows.
+// The erasure channel with its distribution known: 100 records of a coarse W, X a noisy function of it. The
+// plug-in is above the truth in expectation, so the upper end must not fall below it more often than the bar
+// allows.
 TEST(Coverage, UpperBoundsLieAboveTheTruth) {
   // W uniform on 8 symbols, X = 1 with probability w/7, Z = W erased half of the time.
   double truth = 0;
@@ -162,14 +163,14 @@ TEST(Coverage, UpperBoundsLieAboveTheTruth) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SeededRandom random = SeededRandom(seed).fork("upper");
     Symbols x;
-    Matrix<double> law = Matrix<double>::Zero(200, 9);
+    Matrix<double> distribution = Matrix<double>::Zero(200, 9);
     for (Index i = 0; i < 200; ++i) {
       const std::int64_t w = random.index(8);
       x.push_back(random.uniform() < static_cast<double>(w) / 7 ? 1 : 0);
-      law(i, w) = 0.5;
-      law(i, 8) = 0.5;
+      distribution(i, w) = 0.5;
+      distribution(i, 8) = 0.5;
     }
-    wrong += finite_upper_bound(law, x, 2).interval95->high < truth ? 1 : 0;
+    wrong += finite_upper_bound(distribution, x, 2).interval95->high < truth ? 1 : 0;
   }
   EXPECT_LE(wrong, kMostWrong);
 }

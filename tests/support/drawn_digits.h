@@ -1,7 +1,7 @@
 #pragma once
 
 // Digits as a pocket calculator shows them, drawn with moved, thickened and smudged strokes, so that tests of
-// pictures need no download.
+// images need no download.
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace ppan::testing {
 
-/// `count` pictures of `side` x `side` pixels (at least 8) of the digits 0..classes-1, labels drawn evenly.
+/// `count` images of `side` x `side` pixels (at least 8) of the digits 0..classes-1, labels drawn evenly.
 inline ImageSet drawn_digits(Index count, Index side, int classes, std::uint64_t seed) {
   // Segments: top, top right, bottom right, bottom, bottom left, top left, middle.
   constexpr std::array<unsigned, 10> kLit{0b0111111, 0b0000110, 0b1011011, 0b1001111, 0b1100110,

@@ -1,9 +1,9 @@
 #pragma once
 
 // The suite: every attacker learns on one part of the held-out rows, the strongest is chosen on a second part
-// and reported on a third. Their mixture, with weights fitted on the second part, competes as well. Where rows
-// that trained the mechanism are at hand, attackers learn from releases of those too, as a real one may; those
-// that learn from held-out rows alone compete with them.
+// and reported on a third. Their mixture, with weights fitted on the second part, competes as well. Where
+// rows that trained the mechanism are at hand, attackers learn from releases of those too, as a real one may;
+// those that learn from held-out rows alone compete with them.
 
 #include <cstdint>
 #include <optional>
@@ -24,8 +24,9 @@ struct SuiteOptions {
   std::vector<AttackerKind> attackers;  ///< Empty: all that fit the attribute.
   AttackEffort effort;
   Index most_training_rows =
-      50'000;                  ///< Rows attackers learn from, further releases not counted. At least 1.
-  Index most_releases = 150'000;  ///< The same, every release counted; fewer are drawn of many rows. At least 1.
+      50'000;  ///< Rows attackers learn from, further releases not counted. At least 1.
+  Index most_releases =
+      150'000;  ///< The same, every release counted; fewer are drawn of many rows. At least 1.
   bool held_out_learners = true;  ///< Attackers that learn from held-out rows alone compete as well.
   /// Every trace is looked at first by itself and left out if it has nothing to do with the attribute. False:
   /// only digits and repeats, of which there are many.
@@ -52,9 +53,9 @@ AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {}, I
 /// What the attackers of one attribute are given.
 struct SuiteInput {
   AttackFeatures released;
-  std::vector<AttackFeatures> again;  ///< Further releases of the same rows: more to learn from.
-  std::vector<FeatureSource> source;  ///< Of each feature.
-  std::vector<Index> values;          ///< Features that measure closeness.
+  std::vector<AttackFeatures> again;       ///< Further releases of the same rows: more to learn from.
+  std::vector<FeatureSource> source;       ///< Of each feature.
+  std::vector<Index> values;               ///< Features that measure closeness.
   std::vector<std::int32_t> key_values{};  ///< Different values of each key.
 };
 SuiteInput suite_input(const FeatureMap& map, const AuditTable& released,
@@ -81,14 +82,14 @@ struct LeakSource {
 };
 
 struct SuiteResult {
-  std::vector<AttackerScore> attackers;  ///< Strongest on the selection rows first.
-  std::string winner;                    ///< For a mixture with its parts.
-  Matrix<float> log_probability;         ///< Of the winner, test rows x levels.
-  Vector<double> score;                  ///< log Q(x_i|z_i) of the winner on the test rows.
-  Vector<double> gain;                   ///< score - log share of x_i among the test rows.
-  double entropy = 0;                    ///< Of x among the test rows, nats.
-  Vector<double> prior;                  ///< Shares of the levels among the training rows.
-  std::vector<LearningPoint> learning;   ///< Of the strongest single attacker, fewest rows first.
+  std::vector<AttackerScore> attackers;      ///< Strongest on the selection rows first.
+  std::string winner;                        ///< For a mixture with its parts.
+  Matrix<float> log_probability;             ///< Of the winner, test rows x levels.
+  Vector<double> score;                      ///< log Q(x_i|z_i) of the winner on the test rows.
+  Vector<double> gain;                       ///< score - log share of x_i among the test rows.
+  double entropy = 0;                        ///< Of x among the test rows, nats.
+  Vector<double> prior;                      ///< Shares of the levels among the training rows.
+  std::vector<LearningPoint> learning;       ///< Of the strongest single attacker, fewest rows first.
   std::optional<LearningForecast> forecast;  ///< What more rows would find.
   std::vector<std::string> failures;         ///< Attackers that could not be trained, and why.
   Index learned_rows = 0;                    ///< That the strongest attacker learned from.
@@ -99,7 +100,8 @@ struct SuiteResult {
 SuiteResult attack(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
                    const SuiteOptions& options);
 
-/// Normal scores of a continuous attribute by the empirical law of the training rows, and of its bin edges.
+/// Normal scores of a continuous attribute by the empirical distribution of the training rows, and of its bin
+/// edges.
 struct NormalScores {
   Vector<float> row;  ///< NaN where missing.
   std::vector<double> edge;

@@ -111,10 +111,12 @@ void check_input(const AuditInput& input, const AuditOptions& options) {
                 "If they name persons with several rows each, use --together instead of --group.");
   }
   if (input.trained_rows < 0 || input.trained_rows >= std::max<Index>(rows, 1))
-    throw Error(ErrorCode::kUsage, fmt::format("of {} rows {} cannot have trained the mechanism", rows, input.trained_rows));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("of {} rows {} cannot have trained the mechanism", rows, input.trained_rows));
   if (held_out_rows(input) < options.least_rows) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{} rows are too few to audit; at least {} are needed", held_out_rows(input), options.least_rows),
+                fmt::format("{} rows are too few to audit; at least {} are needed", held_out_rows(input),
+                            options.least_rows),
                 "Hold more records out of training.");
   }
   if (rows > std::numeric_limits<std::int32_t>::max())
@@ -371,9 +373,9 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
     const double error = s - static_cast<double>(predicted(i, 0));
     gain[i] = 0.5 * (s * s - log_variance - error * error * std::exp(-log_variance));
   }
-  out.others.push_back(
-      lower_bound(gain, std::log(static_cast<double>(test.rows())),
-                  "density network on normal scores (a lower bound but for the fit of their law)", unit));
+  out.others.push_back(lower_bound(
+      gain, std::log(static_cast<double>(test.rows())),
+      "density network on normal scores (a lower bound but for the fit of their distribution)", unit));
 
   struct Candidate {
     std::string name;
@@ -428,7 +430,8 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
   };
   add(gaussian_information(x, z), "Gaussian plug-in on normal scores and the numeric columns");
   if (width <= kMostKsgColumns) {
-    const Index used = std::min(x.rows(), kMostKsgRows);  // row order is no order in law, so any rows will do
+    const Index used =
+        std::min(x.rows(), kMostKsgRows);  // row order is no order in distribution, so any rows will do
     add(ksg_information(x.topRows(used), z.topRows(used), {.seed = options.seed, .threads = options.threads}),
         "nearest neighbours (KSG) on the numeric columns");
   }
@@ -525,10 +528,9 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.notes = target.notes;
   for (const std::string& failure : result.failures)
     out.notes.push_back(fmt::format("an attacker could not be trained, and is left out: {}", failure));
-  if (std::any_of(out.sources.begin(), out.sources.end(),
-                  [](const LeakSource& source) {
-                    return source.where.aspect == "position" && source.deviations > kClearOrder;
-                  })) {
+  if (std::any_of(out.sources.begin(), out.sources.end(), [](const LeakSource& source) {
+        return source.where.aspect == "position" && source.deviations > kClearOrder;
+      })) {
     out.notes.emplace_back(
         "the order of the rows tells part of this, whatever is written in them: shuffle them before they are "
         "released; what their cells tell by themselves is found with --ignore-order");
@@ -544,7 +546,7 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   if (options.details && target.continuous)
     add_continuous(input, suite_in, target, split, suite_options(options), options, out);
   if (input.upper_bounds) out.upper = input.upper_bounds(held_out);
-  const bool law_known = !out.upper.empty();
+  const bool distribution_known = !out.upper.empty();
   std::stable_sort(out.upper.begin(), out.upper.end(),
                    [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
   if (!target.continuous) {
@@ -559,10 +561,11 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
         "intervals of further estimates and of upper bounds take every row as independent of the "
         "others");
   }
-  if (!law_known) {
+  if (!distribution_known) {
     out.notes.emplace_back(
         target.continuous
-            ? "no upper bound: this release has no density known to the audit, and a continuous attribute has no "
+            ? "no upper bound: this release has no density known to the audit, and a continuous attribute "
+              "has no "
               "finite entropy to fall back on"
             : "this release has no density known to the audit, so the only upper bound is the entropy");
   }
@@ -598,7 +601,7 @@ AttributeAudit describe_nothing(const AttackTarget& target, const AttackSplit& s
   return out;
 }
 
-// All attributes as one, as far as bounds from above look at it.
+// All attributes as one, as far as upper bounds look at it.
 AttackTarget joint_target(const std::vector<AttackTarget>& targets) {
   AttackTarget joint;
   joint.code = targets.front().code;
@@ -756,7 +759,8 @@ std::vector<AuditTable> further_releases(const AuditInput& input, const AuditOpt
   std::vector<AuditTable> again;
   if (!input.draw_again) return again;
   const Index few = std::min(kMost, kEnough / std::max<Index>(1, input.released.rows()));
-  const auto releases = options.quick ? options.training_releases : std::max<Index>(options.training_releases, few);
+  const auto releases =
+      options.quick ? options.training_releases : std::max<Index>(options.training_releases, few);
   for (Index r = 1; r < releases; ++r) again.push_back(input.draw_again(r));
   return again;
 }
@@ -767,17 +771,18 @@ void judge_power(const AttackPower& power, const std::optional<double>& limit, A
   attribute.upper_end = std::max(attribute.upper_end, power.nats);
   if (limit && power.nats > *limit && attribute.leakage.interval95->low <= *limit) {
     attribute.verdict = AuditVerdict::kInconclusive;
-    attribute.notes.push_back(
-        fmt::format("this audit would have missed a leak of the size of the limit: it finds {:.3g} nats and more "
-                    "with probability 0.9; more rows are needed",
-                    power.nats));
+    attribute.notes.push_back(fmt::format(
+        "this audit would have missed a leak of the size of the limit: it finds {:.3g} nats and more "
+        "with probability 0.9; more rows are needed",
+        power.nats));
   }
 }
 
 // No attacker finds more than an upper bound allows, whatever this audit may have missed.
 void cap_by_upper_bound(const std::vector<Estimate>& upper, double& upper_end) {
   for (const Estimate& bound : upper)
-    upper_end = std::min(upper_end, bound.interval95 ? std::max(bound.nats, bound.interval95->high) : bound.nats);
+    upper_end =
+        std::min(upper_end, bound.interval95 ? std::max(bound.nats, bound.interval95->high) : bound.nats);
 }
 
 AuditReport start_report(const AuditInput& input, const AttackSplit& split, const Units& unit,
@@ -785,8 +790,8 @@ AuditReport start_report(const AuditInput& input, const AttackSplit& split, cons
   AuditReport report;
   report.rows = held_out_rows(input);
   report.training_rows = std::min<Index>(static_cast<Index>(split.train.size()), suite.most_training_rows);
-  report.trained_rows =
-      std::min<Index>(static_cast<Index>(split.trained.size()), suite.most_training_rows - report.training_rows);
+  report.trained_rows = std::min<Index>(static_cast<Index>(split.trained.size()),
+                                        suite.most_training_rows - report.training_rows);
   report.selection_rows = static_cast<Index>(split.selection.size());
   report.test_rows = static_cast<Index>(split.test.size());
   report.quick = options.quick;

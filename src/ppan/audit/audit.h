@@ -24,7 +24,8 @@ struct AuditOptions {
   bool quick = false;  ///< Fewer attackers, fewer rows and passes; finds most of what the whole suite finds.
   TargetOptions target;
   FeatureOptions features;
-  int training_releases = 3;       ///< Releases per training row, where more can be drawn; more of few rows. 1 to 100.
+  int training_releases =
+      3;  ///< Releases per training row, where more can be drawn; more of few rows. 1 to 100.
   std::vector<int> repeats{2, 4};  ///< Numbers of releases an attacker may hold at once. Each 2 to 64.
   std::optional<double> limit;     ///< Nats; the report says whether the audit stays within it. At least 0.
   Index least_group_rows = 30;     ///< Test rows a group must have to be reported on. At least 2.
@@ -32,8 +33,8 @@ struct AuditOptions {
   bool details = true;     ///< False: how much leaks and by whom it was found, without learning curve,
                            ///< sources and estimates by other methods.
   bool measure_power = true;  ///< Plant leaks and see what this audit finds of them.
-  /// What was found of planted leaks in other releases of the same rows, attribute by attribute: planting need
-  /// not be done again for each of many mechanisms.
+  /// What was found of planted leaks in other releases of the same rows, attribute by attribute: planting
+  /// need not be done again for each of many mechanisms.
   std::vector<AttackPower> known_power{};
   std::optional<SuiteOptions> suite;  ///< Instead of what `quick` stands for.
   int threads = 0;                    ///< 0: as many as the machine has cores.
@@ -58,7 +59,7 @@ struct AuditInput {
   /// Releases the same rows once more, independently (the number tells the draws apart). Absent: the
   /// mechanism is not at hand.
   std::function<AuditTable(std::int64_t)> draw_again;
-  /// Bounds from above for this attribute, by whoever knows the law of the mechanism (density_bound.h).
+  /// Upper bounds for this attribute, by whoever knows the distribution of the mechanism (density_bound.h).
   std::function<std::vector<Estimate>(const AttackTarget&)> upper_bounds;
 };
 
@@ -101,8 +102,9 @@ struct AttributeAudit {
   std::string winner;
   AuditVerdict verdict = AuditVerdict::kNothingFound;
   std::optional<AttackPower> power{};  ///< What this audit finds of planted leaks; absent: not measured.
-  /// What the finding allows for, nats: the greatest of the upper end of its interval, of the forecast for ten
-  /// times the rows, and of the power, but no more than an upper bound. Limits and choices are judged by it.
+  /// What the finding allows for, nats: the greatest of the upper end of its interval, of the forecast for
+  /// ten times the rows, and of the power, but no more than an upper bound. Limits and choices are judged by
+  /// it.
   double upper_end = 0;
   std::optional<LearningForecast> forecast{};  ///< What more rows would find.
   Index learned_rows = 0;                      ///< That the strongest attacker learned from.
@@ -160,14 +162,16 @@ struct AuditReport {
   /// The one number: of all attributes together, or of the only one there is.
   [[nodiscard]] const Estimate& leakage() const;
   [[nodiscard]] double entropy() const;  ///< Of the same, nats: all there is to find.
-  /// The tightest bound from above of the same; absent where there is none, not even the entropy.
+  /// The tightest upper bound of the same; absent where there is none, not even the entropy.
   [[nodiscard]] std::optional<Estimate> upper_bound() const;
   [[nodiscard]] bool inconclusive() const;  ///< Of some attribute, or jointly.
-  /// What this audit would have found with probability 0.9, nats; the worst of the attributes. Absent: unknown.
+  /// What this audit would have found with probability 0.9, nats; the worst of the attributes. Absent:
+  /// unknown.
   [[nodiscard]] std::optional<double> power() const;
   /// What the findings allow for: the upper end of the interval of leakage(), power included.
   [[nodiscard]] double upper_end() const;
-  /// False when a limit was set and some upper end (power included) exceeds it, or an attack was inconclusive.
+  /// False when a limit was set and some upper end (power included) exceeds it, or an attack was
+  /// inconclusive.
   [[nodiscard]] bool within_limit() const;
   /// The columns, or "a and b jointly", for which within_limit() is false.
   [[nodiscard]] std::vector<std::string> over_limit() const;

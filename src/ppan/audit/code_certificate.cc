@@ -27,24 +27,25 @@ struct Shares {
   Vector<double> x;      // p(x)
 };
 
-std::int32_t kept_of(const CodeLaw& law, Index i) {
-  return law.kept.empty() ? 0 : law.kept[static_cast<std::size_t>(i)];
+std::int32_t kept_of(const CodeDistribution& distribution, Index i) {
+  return distribution.kept.empty() ? 0 : distribution.kept[static_cast<std::size_t>(i)];
 }
 
-Shares shares_of(const CodeLaw& law, const Symbols& x, std::int32_t levels) {
+Shares shares_of(const CodeDistribution& distribution, const Symbols& x, std::int32_t levels) {
   Shares s;
-  s.n = law.probability.rows();
-  s.codes = law.probability.cols();
+  s.n = distribution.probability.rows();
+  s.codes = distribution.probability.cols();
   s.levels = levels;
-  s.kept = law.kept.empty() ? 1 : law.kept_levels;
-  if (s.n == 0 || s.n != static_cast<Index>(x.size()) || (!law.kept.empty() && law.kept.size() != x.size()))
+  s.kept = distribution.kept.empty() ? 1 : distribution.kept_levels;
+  if (s.n == 0 || s.n != static_cast<Index>(x.size()) ||
+      (!distribution.kept.empty() && distribution.kept.size() != x.size()))
     throw Error(ErrorCode::kInternal, "a certificate needs one value of x for each record");
   s.joint.setZero(s.codes, static_cast<Index>(levels) * s.kept);
   s.x.setZero(levels);
   for (Index i = 0; i < s.n; ++i) {
     const std::int32_t own = x[static_cast<std::size_t>(i)];
-    s.joint.col(static_cast<Index>(own) * s.kept + kept_of(law, i)) +=
-        law.probability.row(i).cast<double>().transpose();
+    s.joint.col(static_cast<Index>(own) * s.kept + kept_of(distribution, i)) +=
+        distribution.probability.row(i).cast<double>().transpose();
     s.x[own] += 1;
   }
   s.joint /= static_cast<double>(s.n);
@@ -69,13 +70,13 @@ double information(const Shares& s) {
 }
 
 // k(i,j)^2, averaged over different records of a subset.
-double mean_square_kernel(const CodeLaw& law, const Symbols& x, const Shares& s) {
+double mean_square_kernel(const CodeDistribution& distribution, const Symbols& x, const Shares& s) {
   const Index count = std::min(kGramRows, s.n);
   std::vector<Index> row(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) row[static_cast<std::size_t>(i)] = i * s.n / count;
   Matrix<double> p(count, s.codes);
   for (Index i = 0; i < count; ++i)
-    p.row(i) = law.probability.row(row[static_cast<std::size_t>(i)]).cast<double>();
+    p.row(i) = distribution.probability.row(row[static_cast<std::size_t>(i)]).cast<double>();
   const auto inverse = [](const auto& values) -> Vector<double> {
     return values.unaryExpr([](double v) { return v > 0 ? 1 / v : 0; });
   };
@@ -92,7 +93,7 @@ double mean_square_kernel(const CodeLaw& law, const Symbols& x, const Shares& s)
   for (std::int32_t t = 0; t < s.kept; ++t) {
     std::vector<Index> of_kept;
     for (Index i = 0; i < count; ++i) {
-      if (kept_of(law, row[static_cast<std::size_t>(i)]) == t) of_kept.push_back(i);
+      if (kept_of(distribution, row[static_cast<std::size_t>(i)]) == t) of_kept.push_back(i);
     }
     add(of_kept, inverse(s.code.col(t)), -1);
     for (std::int32_t l = 0; l < s.levels; ++l) {
@@ -163,13 +164,13 @@ double kappa(double b, double s) {
 
 }  // namespace
 
-double code_information(const CodeLaw& law, const Symbols& x, std::int32_t levels) {
-  return information(shares_of(law, x, levels));
+double code_information(const CodeDistribution& distribution, const Symbols& x, std::int32_t levels) {
+  return information(shares_of(distribution, x, levels));
 }
 
-CodeInformation corrected_code_information(const CodeLaw& law, const Symbols& x, std::int32_t levels,
-                                           bool with_variances) {
-  const Shares s = shares_of(law, x, levels);
+CodeInformation corrected_code_information(const CodeDistribution& distribution, const Symbols& x,
+                                           std::int32_t levels, bool with_variances) {
+  const Shares s = shares_of(distribution, x, levels);
   CodeInformation out;
   out.plug_in = information(s);
   const auto n = static_cast<double>(s.n);
@@ -187,9 +188,9 @@ CodeInformation corrected_code_information(const CodeLaw& law, const Symbols& x,
       }
     }
     for (Index i = 0; i < s.n; ++i) {
-      const auto p = static_cast<double>(law.probability(i, c));
+      const auto p = static_cast<double>(distribution.probability(i, c));
       const std::int32_t l = x[static_cast<std::size_t>(i)];
-      const std::int32_t t = kept_of(law, i);
+      const std::int32_t t = kept_of(distribution, i);
       own += p * p * kernel(l, t);
       influence[i] += p * ratio(l, t);
     }
@@ -198,12 +199,13 @@ CodeInformation corrected_code_information(const CodeLaw& law, const Symbols& x,
   if (!with_variances) return out;
   const double linear = (influence.array() - influence.mean()).square().mean() / n;
   out.linear = linear;
-  out.quadratic = mean_square_kernel(law, x, s) / (2 * n * n);
+  out.quadratic = mean_square_kernel(distribution, x, s) / (2 * n * n);
   return out;
 }
 
-Estimate asymptotic_code_certificate(const CodeLaw& law, const Symbols& x, std::int32_t levels) {
-  const CodeInformation found = corrected_code_information(law, x, levels);
+Estimate asymptotic_code_certificate(const CodeDistribution& distribution, const Symbols& x,
+                                     std::int32_t levels) {
+  const CodeInformation found = corrected_code_information(distribution, x, levels);
   const double centre = std::max(0.0, found.plug_in - found.bias);
   const double most = std::log(static_cast<double>(std::max(2, levels)));
   // (u - centre)^2 = z^2 (slope u + quadratic)
@@ -217,11 +219,12 @@ Estimate asymptotic_code_certificate(const CodeLaw& law, const Symbols& x, std::
           .interval95 = Interval{std::clamp(below, 0.0, limit), limit},
           .bound = Bound::kUpper,
           .method = "information in the codeword, for every attacker: 95 % confidence, asymptotic",
-          .samples = law.probability.rows()};
+          .samples = distribution.probability.rows()};
 }
 
-Estimate distribution_free_code_certificate(const CodeLaw& law, const Symbols& x, std::int32_t levels) {
-  const Shares s = shares_of(law, x, levels);
+Estimate distribution_free_code_certificate(const CodeDistribution& distribution, const Symbols& x,
+                                            std::int32_t levels) {
+  const Shares s = shares_of(distribution, x, levels);
   const auto n = static_cast<double>(s.n);
   // Half of the failure probability for the divergences, a quarter each for the shares of x.
   const double base = information(s) + divergence_of_shares(levels, s.n, kFailure / 4);

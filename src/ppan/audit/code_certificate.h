@@ -32,14 +32,14 @@ namespace ppan {
 
 /// P(c|w_i) of n records. Where something else is released as it is, `kept` holds its value for each record
 /// and the bounds are about the pair: I(X;C,T).
-struct CodeLaw {
+struct CodeDistribution {
   Matrix<float> probability{};  ///< Records x codewords; rows sum to 1.
   Symbols kept{};               ///< One for each record, or empty.
   std::int32_t kept_levels = 1;
 };
 
 /// I(X;C) on the soft counts themselves, without correction; nats.
-double code_information(const CodeLaw& law, const Symbols& x, std::int32_t levels);
+double code_information(const CodeDistribution& distribution, const Symbols& x, std::int32_t levels);
 
 /// The same with its bias to second order and, where they are asked for, the variances of both terms.
 struct CodeInformation {
@@ -48,12 +48,14 @@ struct CodeInformation {
   double linear = 0;
   double quadratic = 0;
 };
-CodeInformation corrected_code_information(const CodeLaw& law, const Symbols& x, std::int32_t levels,
-                                           bool with_variances = true);
+CodeInformation corrected_code_information(const CodeDistribution& distribution, const Symbols& x,
+                                           std::int32_t levels, bool with_variances = true);
 
 /// 95 % upper confidence bounds. `nats` is the bound itself; the interval begins at the lower limit by the
 /// same method (0 for the distribution-free one) and ends at the bound.
-Estimate asymptotic_code_certificate(const CodeLaw& law, const Symbols& x, std::int32_t levels);
-Estimate distribution_free_code_certificate(const CodeLaw& law, const Symbols& x, std::int32_t levels);
+Estimate asymptotic_code_certificate(const CodeDistribution& distribution, const Symbols& x,
+                                     std::int32_t levels);
+Estimate distribution_free_code_certificate(const CodeDistribution& distribution, const Symbols& x,
+                                            std::int32_t levels);
 
 }  // namespace ppan

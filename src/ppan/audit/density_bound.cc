@@ -140,8 +140,8 @@ std::optional<ReleaseDensity> release_density(Mechanism<double>& mechanism,
   if (options.kind != MechanismKind::kGaussian && options.kind != MechanismKind::kMixture)
     return std::nullopt;
 
-  // Noise is an argument of draw(), so the law is read off with chosen noise: none gives the means, a unit
-  // vector in coordinate k adds column k of each scale.
+  // Noise is an argument of draw(), so the distribution is read off with chosen noise: none gives the means,
+  // a unit vector in coordinate k adds column k of each scale.
   const auto single = mechanism.clone(1);
   const Index d = options.released;
   const Index m = options.kind == MechanismKind::kMixture ? options.components : 1;
@@ -164,43 +164,45 @@ std::optional<ReleaseDensity> release_density(Mechanism<double>& mechanism,
   return density;
 }
 
-Matrix<double> release_law(Mechanism<double>& mechanism, const Attribute<double>& observed) {
+Matrix<double> release_distribution(Mechanism<double>& mechanism, const Attribute<double>& observed) {
   if (mechanism.options().kind != MechanismKind::kFinite) {
-    throw Error(ErrorCode::kUsage, "only a finite mechanism has a law that can be written down as a matrix");
+    throw Error(ErrorCode::kUsage,
+                "only a finite mechanism has a distribution that can be written down as a matrix");
   }
   Draws<double> draws;
   mechanism.draw(observed, Matrix<double>(observed.rows(), 0), draws);
   return draws.weight;
 }
 
-Estimate finite_upper_bound(const Matrix<double>& law, const Symbols& x, std::int32_t levels) {
-  if (law.rows() != static_cast<Index>(x.size()) || law.rows() < 2) {
+Estimate finite_upper_bound(const Matrix<double>& distribution, const Symbols& x, std::int32_t levels) {
+  if (distribution.rows() != static_cast<Index>(x.size()) || distribution.rows() < 2) {
     throw Error(ErrorCode::kBadInput,
-                "the law of the release must have a row for each of at least 2 records");
+                "the distribution of the release must have a row for each of at least 2 records");
   }
-  Matrix<double> given = Matrix<double>::Zero(levels, law.cols());
+  Matrix<double> given = Matrix<double>::Zero(levels, distribution.cols());
   Vector<double> rows = Vector<double>::Zero(levels);
-  for (Index i = 0; i < law.rows(); ++i) {
-    given.row(x[static_cast<std::size_t>(i)]) += law.row(i);
+  for (Index i = 0; i < distribution.rows(); ++i) {
+    given.row(x[static_cast<std::size_t>(i)]) += distribution.row(i);
     rows[x[static_cast<std::size_t>(i)]] += 1;
   }
-  const Vector<double> overall = law.colwise().mean();
-  Matrix<double> ratio = Matrix<double>::Zero(levels, law.cols());
+  const Vector<double> overall = distribution.colwise().mean();
+  Matrix<double> ratio = Matrix<double>::Zero(levels, distribution.cols());
   for (Index l = 0; l < levels; ++l) {
-    for (Index z = 0; z < law.cols(); ++z) {
+    for (Index z = 0; z < distribution.cols(); ++z) {
       if (given(l, z) > 0) ratio(l, z) = std::log(given(l, z) / rows[l] / overall[z]);
     }
   }
-  Vector<double> part(law.rows());
-  for (Index i = 0; i < law.rows(); ++i) part[i] = law.row(i).dot(ratio.row(x[static_cast<std::size_t>(i)]));
+  Vector<double> part(distribution.rows());
+  for (Index i = 0; i < distribution.rows(); ++i)
+    part[i] = distribution.row(i).dot(ratio.row(x[static_cast<std::size_t>(i)]));
   const Rate mean = mean_rate(part);
   const double most = empirical_entropy(x, levels);
   const auto clip = [&](double v) { return std::clamp(v, 0.0, most); };
   return {.nats = clip(mean.value),
           .interval95 = Interval{clip(mean.interval95.low), clip(mean.interval95.high)},
           .bound = Bound::kUpper,
-          .method = "known law of the release, empirical law of the records",
-          .samples = law.rows()};
+          .method = "known distribution of the release, empirical distribution of the records",
+          .samples = distribution.rows()};
 }
 
 Estimate density_upper_bound(const ReleaseDensity& density, const Symbols& x, std::int32_t levels,
@@ -241,7 +243,7 @@ Estimate density_upper_bound(const ReleaseDensity& density, const Symbols& x, st
   return {.nats = clip(mean.value),
           .interval95 = Interval{clip(mean.interval95.low), clip(mean.interval95.high)},
           .bound = Bound::kUpper,
-          .method = "known density of the release, empirical law of the records",
+          .method = "known density of the release, empirical distribution of the records",
           .samples = draws};
 }
 
@@ -257,7 +259,7 @@ Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundO
   const std::vector<std::int32_t> choice(records.begin() + built, records.begin() + half);
   const std::vector<std::int32_t> test(records.begin() + half, records.end());
 
-  // The broad part: a normal law with the moments of c over the base records.
+  // The broad part: a normal distribution with the moments of c over the base records.
   const Index d = density.dimensions();
   Vector<double> mean = Vector<double>::Zero(d);
   Matrix<double> second = Matrix<double>::Zero(d, d);
@@ -295,7 +297,7 @@ Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundO
     const double most = std::max(broad, narrow);
     return log_own[0] - (most + std::log1p(std::exp(-std::abs(broad - narrow))));
   };
-  // Width 0 stands for the broad normal law alone, which is exact for Gaussian codes.
+  // Width 0 stands for the broad normal distribution alone, which is exact for Gaussian codes.
   double width = 0;
   double least = std::numeric_limits<double>::infinity();
   const Index tries = std::min<Index>(static_cast<Index>(choice.size()), options.draws / 4);
@@ -318,7 +320,7 @@ Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundO
   return {.nats = std::max(0.0, bound.value),
           .interval95 = Interval{std::max(0.0, bound.interval95.low), std::max(0.0, bound.interval95.high)},
           .bound = Bound::kUpper,
-          .method = "I(W;C) by a fitted law of the code, whatever is sensitive",
+          .method = "I(W;C) by a fitted distribution of the code, whatever is sensitive",
           .samples = options.draws};
 }
 
@@ -327,7 +329,7 @@ std::vector<Estimate> mechanism_upper_bounds(Mechanism<double>& mechanism, const
                                              const DensityBoundOptions& options) {
   std::vector<Estimate> bounds;
   if (mechanism.options().kind == MechanismKind::kFinite) {
-    if (whole) bounds.push_back(finite_upper_bound(release_law(mechanism, observed), x, levels));
+    if (whole) bounds.push_back(finite_upper_bound(release_distribution(mechanism, observed), x, levels));
     return bounds;
   }
   const std::optional<ReleaseDensity> density = release_density(mechanism, observed);

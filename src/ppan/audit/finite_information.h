@@ -7,8 +7,8 @@
 
 namespace ppan {
 
-/// I(X;Z) of the empirical law of two finite attributes, codes 0..levels-1, one per row, corrected for its
-/// bias (G. Miller, W. Madow 1955):
+/// I(X;Z) of the empirical distribution of two finite attributes, codes 0..levels-1, one per row, corrected
+/// for its bias (G. Miller, W. Madow 1955):
 ///     I = I(counts) - (|XZ| - |X| - |Z| + 1) / (2 n),
 /// |.| the number of values (pairs) that occur. Clipped to [0, H(X)].
 ///

@@ -27,8 +27,9 @@ struct KsgOptions {
 ///
 /// Columns are first standardised (mutual information does not care, neighbours do); constant columns are
 /// dropped, and when none is left on one side the estimate is 0. Ties would break the counts, so every value
-/// is moved by seeded uniform noise of `jitter` standard deviations; I is unchanged for laws with a density
-/// on that scale. Values from a small finite alphabet are not what the method is for: use exact_information.
+/// is moved by seeded uniform noise of `jitter` standard deviations; I is unchanged for distributions with a
+/// density on that scale. Values from a small finite alphabet are not what the method is for: use
+/// exact_information.
 ///
 /// Which side it errs on: neither for certain. For independent x and z it is unbiased; strong dependence is
 /// under-estimated once its width falls below the spacing of the records, badly in many dimensions. The value

@@ -27,8 +27,8 @@ class NetworkAttacker final : public Attacker {
 };
 
 /// A network that outputs mean and log variance of the normal score of a continuous attribute (the value put
-/// through its own empirical law and back through the normal law, which leaves information unchanged); the
-/// probability of a bin is the normal probability between its edges.
+/// through its own empirical distribution and back through the normal distribution, which leaves information
+/// unchanged); the probability of a bin is the normal probability between its edges.
 class DensityAttacker final : public Attacker {
  public:
   explicit DensityAttacker(const AttackTask& task) : Attacker(task) {}

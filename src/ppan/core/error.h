@@ -18,7 +18,7 @@ enum class ErrorCode {
 /// 1 internal, 2 usage, 3 bad input, 4 input/output, 5 diverged, 6 limit exceeded. Part of the contract.
 int exit_status(ErrorCode code);
 
-/// Thrown when an operation cannot go on. `what()` says what is wrong and where; `fix()` how to mend it.
+/// Thrown when an operation cannot go on. `what()` says what is wrong and where; `fix()` how to fix it.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& what, std::string fix = {});

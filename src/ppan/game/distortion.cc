@@ -110,7 +110,7 @@ class PixelCrossEntropyDistortion final : public Distortion<Scalar> {
     }
     value /= static_cast<Scalar>(draws.logit.cols());
   }
-  // The entropy of the picture; a pixel at 0 or 1 has none.
+  // The entropy of the image; a pixel at 0 or 1 has none.
   void unchanged(const Attribute<Scalar>& useful, Vector<Scalar>& value) const override {
     constexpr Scalar kLeast = std::numeric_limits<Scalar>::min();
     value.setZero(useful.rows());

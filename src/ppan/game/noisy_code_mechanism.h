@@ -12,7 +12,7 @@ namespace ppan {
 ///
 /// With a gate, a record goes through the code with probability g(w) = sigmoid(gate(w)) and is released as it
 /// is otherwise: its draws weigh g(w) / K each. Which records are cheap to hide is for the gate to learn,
-/// where a coin tossed blindly between the code and the record hides as many that are dear.
+/// where a coin tossed blindly between the code and the record hides as many that are costly to hide.
 template <typename Scalar>
 class NoisyCodeMechanism final : public Mechanism<Scalar> {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 
-// A small convolutional network for attacks on pictures: strided convolutions with ReLU, then dense layers.
-// Each convolution is one matrix product: the patches of all pictures of a batch are laid out as rows
+// A small convolutional network for attacks on images: strided convolutions with ReLU, then dense layers.
+// Each convolution is one matrix product: the patches of all images of a batch are laid out as rows
 // ("im2col"; K. Chellapilla, S. Puri, P. Simard, "High performance convolutional neural networks for document
 // processing", 2006) and multiplied with the kernels.
 //
@@ -19,7 +19,7 @@
 namespace ppan {
 
 struct ConvLayerShape {
-  Index kernel = 5;     ///< Side of the square kernel, odd. Pictures are padded with 0 by kernel / 2.
+  Index kernel = 5;     ///< Side of the square kernel, odd. Images are padded with 0 by kernel / 2.
   Index stride = 2;     ///< At least 1. A side of n pixels becomes one of (n - 1) / stride + 1.
   Index channels = 16;  ///< At least 1.
 };
@@ -75,7 +75,7 @@ class ConvNetwork {
     [[nodiscard]] Index out_pixels() const { return out_height * out_width; }
   };
   // Calls visit(row block of the patches, column, first value) for each run of `records` values that is
-  // inside the picture, and outside(row block, column) for each that is padding.
+  // inside the image, and outside(row block, column) for each that is padding.
   template <typename Inside, typename Outside>
   static void visit_patches(const Layer& layer, const Inside& inside, const Outside& outside);
 

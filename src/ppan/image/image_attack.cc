@@ -24,25 +24,25 @@ constexpr double kFinalRate = 0.05;
 // The last epoch "still added" this much, in nats or as a share of what was found.
 constexpr double kRiseNats = 0.01;
 constexpr double kRiseShare = 0.05;
-// Mini-batches that attackers of usual length learn from, and most passes over few pictures.
+// Mini-batches that attackers of usual length learn from, and most passes over few images.
 constexpr double kUsualSteps = 2400;
 constexpr int kMostEpochs = 400;
 // Releases that tell the mean and the spread of each pixel, and the least spread that is made 1.
 constexpr Index kScaleReleases = 2000;
 constexpr float kLeastSpread = 1e-3F;
 
-// One release of some pictures, the same with pixels of mean 0 and variance 1, and, where there is one, the
+// One release of some images, the same with pixels of mean 0 and variance 1, and, where there is one, the
 // code it was made from. A gate releases each as it is with some probability: attackers are then taken to
 // read it, whatever it shows, so they learn from the others only, and need not learn to read.
 struct Released {
-  Matrix<float> picture;
+  Matrix<float> image;
   Matrix<float> scaled;
   Matrix<float> code;
-  Vector<float> coded;  // probability that the picture is not released as it is
+  Vector<float> coded;  // probability that the image is not released as it is
 };
-enum class Sees { kPicture, kScaled, kCode };
+enum class Sees { kImage, kScaled, kCode };
 const Matrix<float>& seen(Sees what, const Released& z) {
-  return what == Sees::kCode ? z.code : what == Sees::kScaled ? z.scaled : z.picture;
+  return what == Sees::kCode ? z.code : what == Sees::kScaled ? z.scaled : z.image;
 }
 
 class Source {
@@ -67,9 +67,9 @@ class Source {
     factor_ = Eigen::RowVectorXf::Ones(pixels.cols());
     Released z;
     release(pixels, random, z);
-    mean_ = z.picture.colwise().mean();
+    mean_ = z.image.colwise().mean();
     const Eigen::RowVectorXf variance =
-        (z.picture.rowwise() - mean_).colwise().squaredNorm() / static_cast<float>(z.picture.rows());
+        (z.image.rowwise() - mean_).colwise().squaredNorm() / static_cast<float>(z.image.rows());
     factor_ = variance.array().sqrt().max(kLeastSpread).inverse();
   }
 
@@ -78,14 +78,14 @@ class Source {
       shape_.value = pixels;
       mechanism_->fill_noise(random, pixels.rows(), noise_);
       mechanism_->draw(shape_, noise_, draws_);
-      out.picture = draws_.released;
+      out.image = draws_.released;
       out.coded = draws_.weight.col(0);
       if (has_code_) out.code = draws_.code;
     } else {
-      releaser_.release(pixels, random, out.picture);
+      releaser_.release(pixels, random, out.image);
       out.coded.setOnes(pixels.rows());
     }
-    out.scaled = ((out.picture.rowwise() - mean_).array().rowwise() * factor_.array()).matrix();
+    out.scaled = ((out.image.rowwise() - mean_).array().rowwise() * factor_.array()).matrix();
   }
 
  private:
@@ -146,13 +146,13 @@ class NetworkLearner {
     return out;
   }
 
-  // Keeps the parameters that did best on the selection pictures.
-  void epoch_done(Index pictures, double nats) {
+  // Keeps the parameters that did best on the selection images.
+  void epoch_done(Index images, double nats) {
     if (learning_.empty() || nats > best_nats_) {
       best_nats_ = nats;
       best_ = parameters_;
     }
-    learning_.push_back({pictures, nats});
+    learning_.push_back({images, nats});
   }
   void take_best() { parameters_ = best_; }
   [[nodiscard]] const std::vector<ImageLearning>& learning() const { return learning_; }
@@ -164,7 +164,7 @@ class NetworkLearner {
   }
 
   std::string name_;
-  Sees sees_ = Sees::kPicture;
+  Sees sees_ = Sees::kImage;
   std::optional<Mlp<float>> dense_;
   std::optional<ConvNetwork<float>> conv_;
   Vector<float> parameters_;
@@ -178,7 +178,7 @@ class NetworkLearner {
   ConvWorkspace<float> conv_workspace_;
 };
 
-// Held-out pictures, released `releases` times, one release after the other.
+// Held-out images, released `releases` times, one release after the other.
 struct ScoredPart {
   Symbols x;  // of one release
   std::vector<Released> release;
@@ -187,7 +187,7 @@ struct ScoredPart {
 // What one attacker says about a part: log Q for each release.
 using Answers = std::vector<Matrix<float>>;
 
-// The expectation over the gate of log Q(x|z) (a picture released as it is scores 0) and of being right.
+// The expectation over the gate of log Q(x|z) (an image released as it is scores 0) and of being right.
 struct Told {
   Vector<double> log_likelihood;
   Vector<double> hit;
@@ -223,8 +223,7 @@ ImageAttackerScore score_of(std::string name, const Answers& on_selection, const
   const auto [log_likelihood, hits] = told(on_reported, reported);
   const Vector<double> gain = log_likelihood - base;
   std::string method = "held-out log loss, " + score.name;
-  if (reported.release.front().coded.minCoeff() < 1)
-    method += "; pictures released as they are count as read";
+  if (reported.release.front().coded.minCoeff() < 1) method += "; images released as they are count as read";
   score.leakage = lower_bound(gain, -base.mean(), method);
   score.accuracy = mean_rate(hits);
   return score;
@@ -330,7 +329,7 @@ class Attack {
       TreeLearner trees = fit_trees();
       add(
           "boosted trees on principal components",
-          [&](const Released& z) { return trees.log_probability(z.picture); }, {}, false);
+          [&](const Released& z) { return trees.log_probability(z.image); }, {}, false);
     }
     std::stable_sort(result.attackers.begin(), result.attackers.end(),
                      [](const auto& a, const auto& b) { return a.selection > b.selection; });
@@ -435,20 +434,19 @@ class Attack {
     }
   }
 
-  // Trees know no weights: pictures that a coin would not release as they are. At least two are kept.
+  // Trees know no weights: images that a coin would not release as they are. At least two are kept.
   static std::pair<Matrix<float>, Symbols> only_coded(const Released& z, const Symbols& x,
                                                       RandomSource& random) {
     std::vector<Index> rows;
     Symbols kept;
-    for (Index i = 0; i < z.picture.rows(); ++i) {
-      if (random.uniform() >= static_cast<double>(z.coded[i]) &&
-          i + 2 - std::ssize(rows) < z.picture.rows()) {
+    for (Index i = 0; i < z.image.rows(); ++i) {
+      if (random.uniform() >= static_cast<double>(z.coded[i]) && i + 2 - std::ssize(rows) < z.image.rows()) {
         continue;
       }
       rows.push_back(i);
       kept.push_back(x[static_cast<std::size_t>(i)]);
     }
-    return {z.picture(rows, Eigen::all), std::move(kept)};
+    return {z.image(rows, Eigen::all), std::move(kept)};
   }
 
   TreeLearner fit_trees() {
@@ -483,7 +481,7 @@ class Attack {
   std::vector<NetworkLearner> learners_;
 };
 
-// Pictures that the gate's coin sends through the code, of the first `count`; all of them without a gate.
+// Images that the gate's coin sends through the code, of the first `count`; all of them without a gate.
 std::vector<Index> gated_rows(const ImageComponent& only, const ImageSet& set, Index count) {
   std::vector<Index> rows(static_cast<std::size_t>(count));
   std::iota(rows.begin(), rows.end(), 0);
@@ -503,7 +501,7 @@ std::vector<Index> gated_rows(const ImageComponent& only, const ImageSet& set, I
   return rows;
 }
 
-// From a bound U on I(X;C) among the pictures that go through the code, to one on what the release tells.
+// From a bound U on I(X;C) among the images that go through the code, to one on what the release tells.
 // Whoever also saw the coin B would know I(X;B,C) <= H(X) - P(B) H(X|B) + P(B) U, if the others are read.
 Estimate with_gate(Estimate coded, const Symbols& all, const std::vector<Index>& rows, std::int32_t levels) {
   Symbols x;
@@ -523,7 +521,7 @@ Estimate with_gate(Estimate coded, const Symbols& all, const std::vector<Index>&
                     nats + std::hypot(error, share * (within.high - coded.nats))};
   }();
   coded.nats = rest + share * coded.nats;
-  coded.method += "; pictures released as they are count as read";
+  coded.method += "; images released as they are count as read";
   return coded;
 }
 
@@ -548,10 +546,10 @@ Problems ImageAttackOptions::check() const {
   return list.take();
 }
 
-ImageAttackOptions attack_for(Index pictures, Index pixels, bool quick) {
+ImageAttackOptions attack_for(Index images, Index pixels, bool quick) {
   ImageAttackOptions attack;
-  attack.batch = std::clamp<Index>(attack.batch, 1, std::max<Index>(1, pictures));
-  attack.tree_images = std::min(attack.tree_images, pictures);
+  attack.batch = std::clamp<Index>(attack.batch, 1, std::max<Index>(1, images));
+  attack.tree_images = std::min(attack.tree_images, images);
   attack.components = std::min(attack.components, pixels);
   double steps = kUsualSteps;
   if (quick) {
@@ -560,7 +558,7 @@ ImageAttackOptions attack_for(Index pictures, Index pixels, bool quick) {
     attack.tree_images = 0;
     steps /= 2;
   }
-  const double per_epoch = std::max(1.0, static_cast<double>(pictures) / static_cast<double>(attack.batch));
+  const double per_epoch = std::max(1.0, static_cast<double>(images) / static_cast<double>(attack.batch));
   attack.epochs = std::clamp(static_cast<int>(std::ceil(steps / per_epoch)), attack.epochs, kMostEpochs);
   return attack;
 }
@@ -570,13 +568,13 @@ ImageAttack attack_images(const ImageModel& model, const ImageSet& learn, const 
   require_none(options.check(), "the attack cannot be made:");
   if (learn.size() < 1 || held_out.size() < 2 || learn.classes < 2 || learn.pixels.cols() != model.pixels() ||
       held_out.pixels.cols() != model.pixels()) {
-    throw Error(ErrorCode::kBadInput, "the attack needs labelled pictures of the model's size");
+    throw Error(ErrorCode::kBadInput, "the attack needs labelled images of the model's size");
   }
   return Attack(model, learn, held_out, options).run();
 }
 
 std::vector<Estimate> image_upper_bounds(const ImageModel& model, const ImageSet& set, Index most) {
-  constexpr Index kLeast = 100;  // fewer say nothing of the law of the codes
+  constexpr Index kLeast = 100;  // fewer say nothing of the distribution of the codes
   const ImageComponent& only = model.components.front();
   const Index count = std::min(most, set.size());
   if (count < kLeast || model.components.size() > 1 || only.kind != ComponentKind::kTrained ||

@@ -27,7 +27,7 @@ MechanismOptions code_mechanism(const CodeImageOptions& options, Index pixels) {
 }
 
 TrainOptions code_common(const CodeImageOptions& options, Index pixels, std::uint64_t seed) {
-  require_none(options.check(), "a noisy code for pictures cannot be trained:");
+  require_none(options.check(), "a noisy code for images cannot be trained:");
   TrainOptions train;
   train.game.mechanism = code_mechanism(options, pixels);
   train.game.mechanism.gate = options.gate;
@@ -119,7 +119,7 @@ TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, 
   TrainOptions train = code_common(options, pixels, seed);
   train.game.mechanism.gate.clear();  // it would let everything through unchanged
   train.game.budget = {.form = BudgetForm::kWeighted, .weight = kStartWeight};
-  // As dear, against distortion, as it is where the points begin.
+  // As expensive, against distortion, as it is where the points begin.
   train.game.code_weight = options.code_weight * kStartWeight / kCodeMultiplier;
   train.epochs = options.start_epochs;
   train.warm_up = options.start_epochs;

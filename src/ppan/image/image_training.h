@@ -1,15 +1,15 @@
 #pragma once
 
-// How a mechanism for pictures is trained: the paper's, or a noisy code. Both are given as the options of one
+// How a mechanism for images is trained: the paper's, or a noisy code. Both are given as the options of one
 // training (train/train.h), so that whoever runs it can watch, keep and resume it as any other.
 //
-// The paper's: z = f(y, noise) with a sigmoid at its output, an adversary on the released picture, one step
+// The paper's: z = f(y, noise) with a sigmoid at its output, an adversary on the released image, one step
 // each, loss E log Q(x|z) + lambda E d (+ gamma E log D(z)).
 //
 // Noisy code: an encoder, a bounded code with unit noise added, a decoder; the adversary sees the code and
 // makes several steps for one of the mechanism's, long codes have a price, and the distortion is held at a
-// budget. With a gate, pictures that are dear to hide are released as they are. It starts from an autoencoder
-// trained for usefulness alone: started with the privacy term it falls to the mean picture, from which no
+// budget. With a gate, images that are costly to hide are released as they are. It starts from an autoencoder
+// trained for usefulness alone: started with the privacy term it falls to the mean image, from which no
 // gradient leads away. The price is what makes it survive attackers that it has not met.
 // docs/decisions/0007-images.md has the measurements.
 
@@ -25,7 +25,7 @@
 
 namespace ppan {
 
-/// Pictures as the game is played on them: W = Y = the pixels, X = the label. With `most` above 0 the first
+/// Images as the game is played on them: W = Y = the pixels, X = the label. With `most` above 0 the first
 /// so many.
 Records<float> image_records(const ImageSet& set, Index most = 0);
 
@@ -40,7 +40,7 @@ struct PaperImageOptions {
   Index batch = 100;
   double rate = 0.001;
   /// Adam's beta1, from 0 to below 1. Empty: 0.9 as printed, but 0.5 with a discriminator: at small weights
-  /// the game as printed falls to one picture for all within an epoch and never leaves it
+  /// the game as printed falls to one image for all within an epoch and never leaves it
   /// (docs/decisions/0007-images.md).
   std::optional<double> beta1;
   [[nodiscard]] double beta1_used() const { return beta1.value_or(gamma > 0 ? 0.5 : 0.9); }
@@ -83,7 +83,7 @@ inline constexpr double kCodeMultiplier = 15;
 
 /// A model of one trained component.
 ImageModel trained_model(const ImageSet& like, const Mechanism<float>& mechanism, const std::string& label);
-/// Models without anything trained: the picture as it is, and the mean of `set` for everybody.
+/// Models without anything trained: the image as it is, and the mean of `set` for everybody.
 ImageModel unchanged_model(const ImageSet& like);
 ImageModel constant_model(const ImageSet& set);
 

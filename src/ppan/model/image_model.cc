@@ -7,9 +7,9 @@ namespace ppan {
 namespace {
 
 constexpr double kWeightTolerance = 1e-9;
-constexpr Index kBlock = 1000;  // pictures released together: enough for full speed, little memory
+constexpr Index kBlock = 1000;  // images released together: enough for full speed, little memory
 
-Attribute<float> picture_shape(Index pixels) {
+Attribute<float> image_shape(Index pixels) {
   Attribute<float> shape;
   shape.value.resize(0, pixels);
   return shape;
@@ -29,7 +29,7 @@ Problems ImageModel::check() const {
     if (c.kind == ComponentKind::kConstant) {
       list.require(
           c.constant.size() == pixels() && (c.constant.array() >= 0).all() && (c.constant.array() <= 1).all(),
-          "constant", "must be a picture of this size with brightness from 0 to 1");
+          "constant", "must be an image of this size with brightness from 0 to 1");
     }
     if (c.kind != ComponentKind::kTrained) continue;
     const MechanismOptions& m = c.mechanism;
@@ -37,7 +37,7 @@ Problems ImageModel::check() const {
     list.require(m.kind == MechanismKind::kNoiseInput || m.kind == MechanismKind::kNoisyCode,
                  "mechanism.kind", "must be noise-input or noisy-code");
     list.require(m.sigmoid_output && m.released == pixels(), "mechanism.released",
-                 "must be the pixels of a picture, by a sigmoid");
+                 "must be the pixels of an image, by a sigmoid");
     list.require(c.parameters.allFinite(), "parameters", "must be finite");
   }
   list.require(std::abs(total - 1) <= kWeightTolerance, "weight", "the weights must sum to 1");
@@ -45,15 +45,15 @@ Problems ImageModel::check() const {
 }
 
 ImageReleaser::ImageReleaser(const ImageModel& model) : model_(model) {
-  require_none(model_.check(), "this is no model for pictures:", ErrorCode::kBadInput);
+  require_none(model_.check(), "this is no model for images:", ErrorCode::kBadInput);
   for (const ImageComponent& component : model_.components) {
     mechanism_.emplace_back();
     if (component.kind != ComponentKind::kTrained) continue;
     MechanismOptions options = component.mechanism;
     options.draws = 1;
-    mechanism_.back() = make_mechanism(options, picture_shape(model_.pixels()));
+    mechanism_.back() = make_mechanism(options, image_shape(model_.pixels()));
     if (mechanism_.back()->parameters().size() != component.parameters.size()) {
-      throw Error(ErrorCode::kBadInput, "this is no model for pictures: a network has " +
+      throw Error(ErrorCode::kBadInput, "this is no model for images: a network has " +
                                             std::to_string(component.parameters.size()) +
                                             " parameters instead of " +
                                             std::to_string(mechanism_.back()->parameters().size()));
@@ -65,8 +65,8 @@ ImageReleaser::~ImageReleaser() = default;
 
 void ImageReleaser::release(const Matrix<float>& pixels, RandomSource& random, Matrix<float>& released) {
   if (pixels.cols() != model_.pixels()) {
-    throw Error(ErrorCode::kBadInput, "the model is for pictures of " + std::to_string(model_.height) +
-                                          " x " + std::to_string(model_.width) + " pixels");
+    throw Error(ErrorCode::kBadInput, "the model is for images of " + std::to_string(model_.height) + " x " +
+                                          std::to_string(model_.width) + " pixels");
   }
   std::vector<double> weights;
   for (const ImageComponent& c : model_.components) weights.push_back(c.weight);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A mechanism for pictures, as a value: the size of the pictures and one or more components, of which each
-// picture goes through one, chosen by a hidden coin.
+// A mechanism for images, as a value: the size of the images and one or more components, of which each
+// image goes through one, chosen by a hidden coin.
 
 #include <memory>
 #include <string>
@@ -11,17 +11,17 @@
 #include "ppan/core/problem.h"
 #include "ppan/core/random.h"
 #include "ppan/game/mechanism.h"
-#include "ppan/read/image_set.h"
 #include "ppan/model/table_model.h"
+#include "ppan/read/image_set.h"
 
 namespace ppan {
 
 struct ImageComponent {
   ComponentKind kind = ComponentKind::kUnchanged;
-  double weight = 1;    ///< Share of the pictures that go through it. Above 0; they sum to 1.
+  double weight = 1;    ///< Share of the images that go through it. Above 0; they sum to 1.
   std::string label{};  ///< For people: "unchanged", "constant", "point 3".
 
-  Vector<float> constant{};      ///< kConstant: the picture that everybody gets, in [0,1].
+  Vector<float> constant{};      ///< kConstant: the image that everybody gets, in [0,1].
   MechanismOptions mechanism{};  ///< kTrained: kNoiseInput or kNoisyCode.
   Vector<float> parameters{};    ///< kTrained.
 };
@@ -37,7 +37,7 @@ struct ImageModel {
   [[nodiscard]] Problems check() const;
 };
 
-/// Releases pictures of one size. Keeps the networks between calls.
+/// Releases images of one size. Keeps the networks between calls.
 class ImageReleaser {
  public:
   /// Throws Error(kBadInput) listing every problem of the model.
@@ -54,11 +54,11 @@ class ImageReleaser {
   std::vector<std::unique_ptr<Mechanism<float>>> mechanism_;  // of each component; null unless trained
 };
 
-/// Pictures with their labels, released; labels and names are those of `set`.
+/// Images with their labels, released; labels and names are those of `set`.
 ImageSet release_images(const ImageModel& model, const ImageSet& set, RandomSource& random);
 
-/// -mean_j [y_j log z_j + (1 - y_j) log(1 - z_j)] of each picture, nats per pixel. Brightness of z is kept
-/// 1e-7 away from 0 and 1, where a float can no longer tell; the unchanged picture costs its own entropy.
+/// -mean_j [y_j log z_j + (1 - y_j) log(1 - z_j)] of each image, nats per pixel. Brightness of z is kept
+/// 1e-7 away from 0 and 1, where a float can no longer tell; the unchanged image costs its own entropy.
 Vector<double> pixel_cross_entropy(const Matrix<float>& y, const Matrix<float>& z);
 
 }  // namespace ppan

@@ -71,7 +71,7 @@ ImageModel images_of(const ModelContainer& container) {
   if (const auto kind = from.at("kind").get<std::string>(); kind != kKind)
     malformed(fmt::format("it is of kind \"{}\"", kind));
   if (const auto version = from.at("version").get<std::int64_t>(); version != kPartsVersion)
-    malformed(fmt::format("version {} of models of pictures is not known", version));
+    malformed(fmt::format("version {} of models of images is not known", version));
   ImageModel out{.height = count(from, "height", kMostImageSide),
                  .width = count(from, "width", kMostImageSide),
                  .classes = static_cast<int>(count(from, "classes", kMostClasses))};
@@ -106,18 +106,18 @@ std::string component_text(const ImageComponent& component) {
   const std::string label = component.label.empty() ? "" : fmt::format("; labelled \"{}\"", component.label);
   if (component.kind == ComponentKind::kUnchanged) return "released as they are (unchanged)" + label;
   if (component.kind == ComponentKind::kConstant)
-    return "replaced by one picture for everybody (constant)" + label;
+    return "replaced by one image for everybody (constant)" + label;
   std::string text = fmt::format("a network: {}, {} parameters", to_string(component.mechanism.kind),
                                  component.parameters.size());
   if (component.mechanism.kind == MechanismKind::kNoisyCode)
     text += fmt::format(", code of {} numbers within ±{:g}", component.mechanism.code,
                         component.mechanism.code_radius);
   if (!component.mechanism.gate.empty())
-    text += "; a gate releases pictures that are expensive to hide as they are";
+    text += "; a gate releases images that are expensive to hide as they are";
   return text + label;
 }
 
-bool same_pictures(const ImageReleaseModel& a, const ImageReleaseModel& b) {
+bool same_images(const ImageReleaseModel& a, const ImageReleaseModel& b) {
   return a.images.height == b.images.height && a.images.width == b.images.width &&
          a.class_names == b.class_names;
 }
@@ -167,7 +167,7 @@ ImageReleaseModel image_model_from_container(const ModelContainer& container, st
     out.checksum = container.checksum;
     out.signer = container.signer;
   } catch (const json::exception& error) {
-    refuse(fmt::format("its description is not that of a model of pictures ({})", error.what()));
+    refuse(fmt::format("its description is not that of a model of images ({})", error.what()));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadInput) throw;
     refuse(error.what());
@@ -184,8 +184,8 @@ ImageReleaseModel mix_models(const ImageReleaseModel& first, const ImageReleaseM
                              double second_weight) {
   if (second_weight == 0) return first;
   if (second_weight == 1) return second;
-  if (!same_pictures(first, second))
-    throw Error(ErrorCode::kUsage, "the two models are for different pictures", "mix points of one run");
+  if (!same_images(first, second))
+    throw Error(ErrorCode::kUsage, "the two models are for different images", "mix points of one run");
   ImageReleaseModel out = first;
   out.audit.reset();
   out.checksum.clear();
@@ -206,7 +206,7 @@ std::string describe(const ImageReleaseModel& model, InformationUnit unit) {
     if (!text.empty()) out += fmt::format("{:<11}{}\n", name, printable(text));
   };
   line("model", origin.title.empty() ? origin.label : fmt::format("{}, {}", origin.title, origin.label));
-  line("pictures",
+  line("images",
        fmt::format("{} x {} pixels (height x width), grey", model.images.height, model.images.width));
   constexpr std::size_t kShown = 12;
   const auto shown = std::min(model.class_names.size(), kShown);
@@ -217,13 +217,13 @@ std::string describe(const ImageReleaseModel& model, InformationUnit unit) {
                    shown < model.class_names.size() ? ", ..." : ""));
   for (const ImageComponent& component : model.images.components)
     line("mechanism",
-         fmt::format("{:.4g} % of the pictures: {}", 100 * component.weight, component_text(component)));
+         fmt::format("{:.4g} % of the images: {}", 100 * component.weight, component_text(component)));
   if (origin.budget) line("budget", fmt::format("{:.4g}", *origin.budget));
   if (origin.distortion)
     line("distortion",
-         fmt::format("{:.4g} nats per pixel on held-out pictures (cross-entropy)", *origin.distortion));
-  for (const auto& [name, text] : origin_lines(origin, "pictures", unit)) line(name, text);
-  for (const auto& [name, text] : audit_lines(model.audit, "pictures", unit)) line(name, text);
+         fmt::format("{:.4g} nats per pixel on held-out images (cross-entropy)", *origin.distortion));
+  for (const auto& [name, text] : origin_lines(origin, "images", unit)) line(name, text);
+  for (const auto& [name, text] : audit_lines(model.audit, "images", unit)) line(name, text);
   line("checksum", model.checksum.empty() ? "" : "sha256 " + model.checksum);
   line("signed", model.signer.empty() ? "no" : "with the key " + model.signer);
   return out;
@@ -241,9 +241,9 @@ ImageSet release_images(const ImageReleaseModel& model, const ImageSet& set, Ran
                         std::string_view name) {
   if (set.height != model.images.height || set.width != model.images.width)
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: pictures of {} x {} pixels (height x width), but the model is for {} x {}",
+                fmt::format("{}: images of {} x {} pixels (height x width), but the model is for {} x {}",
                             name, set.height, set.width, model.images.height, model.images.width),
-                "scale the pictures, or train a model for this size");
+                "scale the images, or train a model for this size");
   ImageSet out{.height = set.height, .width = set.width, .files = set.files};
   ImageReleaser(model.images).release(set.pixels, random, out.pixels);
   return out;

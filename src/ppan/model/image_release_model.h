@@ -1,6 +1,6 @@
 #pragma once
 
-// A model of pictures as it is kept, in the container of every model (model_file.h, docs/formats.md).
+// A model of images as it is kept, in the container of every model (model_file.h, docs/formats.md).
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -23,7 +23,7 @@ class SigningKey;
 struct ImageReleaseModel {
   ImageModel images{};
   std::vector<std::string> class_names{};  ///< What the hidden labels are called; size images.classes.
-  ModelOrigin origin{};                    ///< Its rows are pictures; `changed` and `columns` are not used.
+  ModelOrigin origin{};                    ///< Its rows are images; `changed` and `columns` are not used.
   std::optional<ModelAudit> audit{};
   std::string checksum{};  ///< Of the file it was read from; empty otherwise.
   std::string signer{};    ///< Public key of who signed that file (ModelContainer); empty otherwise.
@@ -38,8 +38,8 @@ ImageReleaseModel image_model_from_container(const ModelContainer& container, st
 void save_model(const std::filesystem::path& path, const ImageReleaseModel& model,
                 const SigningKey* key = nullptr);
 
-/// One model that releases a picture by `second` with probability `second_weight`, otherwise by `first`; for
-/// `weight` 0 or 1 one of them as it is. Throws Error(kUsage) if they are for different pictures.
+/// One model that releases an image by `second` with probability `second_weight`, otherwise by `first`; for
+/// `weight` 0 or 1 one of them as it is. Throws Error(kUsage) if they are for different images.
 ImageReleaseModel mix_models(const ImageReleaseModel& first, const ImageReleaseModel& second,
                              double second_weight);
 
@@ -48,8 +48,8 @@ std::string describe(const ImageReleaseModel& model, InformationUnit unit = Info
 /// The same as JSON.
 nlohmann::json to_json(const ImageReleaseModel& model);
 
-/// Releases every picture once, in order; labels are not carried over. Throws Error(kBadInput) for pictures
-/// of another size than the model's. `name` is what messages call the pictures.
+/// Releases every image once, in order; labels are not carried over. Throws Error(kBadInput) for images
+/// of another size than the model's. `name` is what messages call the images.
 ImageSet release_images(const ImageReleaseModel& model, const ImageSet& set, RandomSource& random,
                         std::string_view name);
 

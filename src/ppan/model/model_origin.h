@@ -1,7 +1,7 @@
 #pragma once
 
 // What a model says of where it comes from and of how it was audited: the same for models of tables and of
-// pictures.
+// images.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -38,10 +38,10 @@ struct ModelOrigin {
   std::vector<ColumnChange> columns{};
   std::optional<Estimate> leakage{};  ///< By fresh attackers, on held-out rows, when the curve was made.
   std::optional<double> upper_end{};  ///< What that finding allows for, nats (AttributeAudit::upper_end).
-  std::optional<double> power{};      ///< Least leakage that would have been found with probability 0.9, nats.
+  std::optional<double> power{};  ///< Least leakage that would have been found with probability 0.9, nats.
   bool inconclusive = false;
-  std::string task{};                 ///< What a recipient can still predict, in words; empty without tasks.
-  std::string stop{};                 ///< Why training ended.
+  std::string task{};  ///< What a recipient can still predict, in words; empty without tasks.
+  std::string stop{};  ///< Why training ended.
   int epochs = 0;
   std::int64_t iterations = 0;
   std::uint64_t seed = 0;
@@ -84,7 +84,7 @@ ModelAudit audit_from_json(const nlohmann::json& json);
 ModelOrigin mix_origins(const ModelOrigin& first, const ModelOrigin& second, double second_weight);
 
 /// What is told of every model's leakage and making, a line each, as name and text: `of` is what it was made
-/// from, "rows" or "pictures".
+/// from, "rows" or "images".
 std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin& origin, std::string_view of,
                                                               InformationUnit unit);
 /// The same of its audit, or that there was none.

@@ -151,7 +151,7 @@ ReleaseModel from_container(const ModelContainer& container, std::string_view na
   const json::json_pointer kind("/model/kind");
   if (container.metadata.contains(kind) && container.metadata.at(kind) == "images") {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{} is a model of pictures, where one of a table is needed", name),
+                fmt::format("{} is a model of images, where one of a table is needed", name),
                 "'ppan show' and 'ppan release' take it; it was attacked when its curve was made");
   }
   try {

@@ -138,7 +138,7 @@ void check_component(const TableComponent& component, const std::string& field, 
   list.add(field + ".mechanism", problems);
   list.require(std::isfinite(options.code_radius), field + ".mechanism.code_radius", "must be a number");
   list.require_between(field + ".keep_within", component.keep_within, 0, 1);
-  // What is left as it is does not go through the code, and the bounds from above would not hold for it.
+  // What is left as it is does not go through the code, and the upper bounds would not hold for it.
   list.require(component.keep_within == 0 || options.kind == MechanismKind::kNoiseInput,
                field + ".keep_within", "is for noise-input mechanisms only");
   if (!known || !problems.empty()) return;

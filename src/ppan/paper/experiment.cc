@@ -210,15 +210,16 @@ void meet_budget(double budget, const std::function<void(double)>& make,
 }
 
 // P(w,x) and P(w,y) as the records show them.
-theory::FiniteLaw counted_law(const World& world, const Records<double>& data) {
-  theory::FiniteLaw law{Matrix<double>::Zero(world.law->wx.rows(), world.law->wx.cols()),
-                        Matrix<double>::Zero(world.law->wy.rows(), world.law->wy.cols())};
+theory::FiniteDistribution counted_distribution(const World& world, const Records<double>& data) {
+  theory::FiniteDistribution distribution{
+      Matrix<double>::Zero(world.distribution->wx.rows(), world.distribution->wx.cols()),
+      Matrix<double>::Zero(world.distribution->wy.rows(), world.distribution->wy.cols())};
   const double share = 1.0 / static_cast<double>(data.observed.code.size());
   for (std::size_t i = 0; i < data.observed.code.size(); ++i) {
-    law.wx(data.observed.code[i], data.sensitive.front().code[i]) += share;
-    law.wy(data.observed.code[i], data.useful.code[i]) += share;
+    distribution.wx(data.observed.code[i], data.sensitive.front().code[i]) += share;
+    distribution.wy(data.observed.code[i], data.useful.code[i]) += share;
   }
-  return law;
+  return distribution;
 }
 
 void solve_conventional(const PointPlan& plan, const Records<double>& data, int pseudo_records,
@@ -226,11 +227,11 @@ void solve_conventional(const PointPlan& plan, const Records<double>& data, int 
   const World& world = plan.settings->world;
   Records<double> counted = data;
   add_pseudo_records(world, pseudo_records, counted);
-  const theory::FiniteLaw law = counted_law(world, counted);
+  const theory::FiniteDistribution distribution = counted_distribution(world, counted);
   theory::ConvexSolution solution;
-  const double least = theory::least_distortion(law, world.distortion);
+  const double least = theory::least_distortion(distribution, world.distortion);
   const auto solve = [&](double limit) {
-    solution = theory::solve_convex(law, world.distortion, std::max(limit, least));
+    solution = theory::solve_convex(distribution, world.distortion, std::max(limit, least));
   };
   if (pseudo_records > 0) {
     meet_budget(plan.budget, solve,

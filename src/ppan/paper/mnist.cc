@@ -33,7 +33,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-ImageSet first_pictures(const ImageSet& set, Index count) {
+ImageSet first_images(const ImageSet& set, Index count) {
   ImageSet part = set;
   part.pixels = set.pixels.topRows(count);
   part.labels.resize(static_cast<std::size_t>(count));
@@ -51,8 +51,8 @@ class Run {
         random_(options.seed) {
     result_.given = options;
     result_.targets = mnist_targets(options);
-    result_.train_pictures = records_.rows();
-    result_.test_pictures = data.test.size();
+    result_.train_images = records_.rows();
+    result_.test_images = data.test.size();
     result_.entropy = empirical_entropy(records_.sensitive.front().code, data.train.classes);
     const Matrix<float>& y = data.test.pixels;
     result_.unchanged_distortion = pixel_cross_entropy(y, y).mean();
@@ -220,7 +220,7 @@ Problems MnistOptions::check() const {
   if (epochs) list.require_between("epochs", *epochs, 1, 1e6);
   list.require_at_least("train", static_cast<double>(train), 0);
   list.require_between("threads", threads, 0, 1024);
-  list.require(bound_pictures == 0 || bound_pictures >= 100, "bound_pictures", "must be 0 or at least 100");
+  list.require(bound_images == 0 || bound_images >= 100, "bound_images", "must be 0 or at least 100");
   list.add("paper", paper.check());
   list.add("code", code.check());
   list.add("attack", attack.check());
@@ -266,7 +266,7 @@ std::string mnist_fingerprint(const MnistOptions& options, const ImageSplit& dat
   }
   hash = fingerprint(hash, set.labels.data(), static_cast<std::size_t>(rows) * sizeof(std::int32_t));
   std::string text =
-      fmt::format("preset {}, epochs {}, seed {}, pictures {} of {}x{} ({:016x})", to_string(options.preset),
+      fmt::format("preset {}, epochs {}, seed {}, images {} of {}x{} ({:016x})", to_string(options.preset),
                   mnist_epochs(options), options.seed, rows, set.height, set.width, hash);
   text += fmt::format(", points {}", fmt::join(mnist_targets(options), " "));
   if (options.preset == Preset::kPaper) {
@@ -347,7 +347,7 @@ MnistMeasure measure_images(const ImageModel& model, Posterior<float>* adversary
         guess.front().code.assign(static_cast<std::size_t>(observed.rows()), x);
         scores.col(x) = adversary->score(draws.seen(), false, 1, guess).col(0);
       }
-      // A picture released as it is counts as read, as it does for the attackers.
+      // An image released as it is counts as read, as it does for the attackers.
       for (Index i = 0; i < scores.rows(); ++i) {
         const std::int32_t truth = data.test.labels[static_cast<std::size_t>(i)];
         Index likeliest = 0;
@@ -366,8 +366,8 @@ MnistMeasure measure_images(const ImageModel& model, Posterior<float>* adversary
   const Index rows = options.train > 0 ? std::min(options.train, data.train.size()) : data.train.size();
   measure.attack = rows == data.train.size()
                        ? attack_images(model, data.train, data.test, attack)
-                       : attack_images(model, first_pictures(data.train, rows), data.test, attack);
-  measure.upper = image_upper_bounds(model, data.test, options.bound_pictures);
+                       : attack_images(model, first_images(data.train, rows), data.test, attack);
+  measure.upper = image_upper_bounds(model, data.test, options.bound_images);
   // Nothing tells more about the digit than the digit: by data processing no upper bound need exceed H(X).
   const double entropy = empirical_entropy(data.test.labels, data.test.classes);
   for (Estimate& bound : measure.upper) {
@@ -383,7 +383,7 @@ MnistMeasure measure_images(const ImageModel& model, Posterior<float>* adversary
 MnistResult run_mnist(const ImageSplit& data, const MnistOptions& options, const MnistHooks& hooks) {
   require_none(options.check(), "the experiment cannot be run:");
   if (data.train.classes < 2) {
-    throw Error(ErrorCode::kBadInput, "the training pictures are all of one class; there is nothing to hide");
+    throw Error(ErrorCode::kBadInput, "the training images are all of one class; there is nothing to hide");
   }
   return Run(data, options, hooks).run();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The paper's experiment on pictures: a sweep of operating points, each trained, attacked by fresh attackers
-// on pictures it has not seen, and shown beside time-sharing. The preset `paper` is the paper's mechanism at
+// The paper's experiment on images: a sweep of operating points, each trained, attacked by fresh attackers
+// on images it has not seen, and shown beside time-sharing. The preset `paper` is the paper's mechanism at
 // the paper's settings; `best` is a noisy code, in which fresh attackers find far less
 // (docs/decisions/0007-images.md).
 
@@ -28,13 +28,13 @@ struct MnistOptions {
   std::vector<double> targets;  ///< lambda (paper) or budgets (best) of the points; empty: the usual ones.
   std::optional<int> points;    ///< How many of the usual ones. 1 to 1000.
   std::optional<int> epochs;    ///< Of each point.
-  Index train = 0;              ///< Pictures to train on; 0: all.
+  Index train = 0;              ///< Images to train on; 0: all.
   int threads = 0;              ///< 0: one per core. Changes no number.
   std::uint64_t seed = 1;
   PaperImageOptions paper;
   CodeImageOptions code{.gate = {200}};
   ImageAttackOptions attack;
-  Index bound_pictures = 10'000;  ///< Whose codes make the bound from above, at most. 0: no bound.
+  Index bound_images = 10'000;  ///< Whose codes make the upper bound, at most. 0: no bound.
 
   [[nodiscard]] Problems check() const;
 };
@@ -48,14 +48,14 @@ int mnist_epochs(const MnistOptions& options);
 /// measured afterwards. Data enter by their fingerprint.
 std::string mnist_fingerprint(const MnistOptions& options, const ImageSplit& data);
 
-/// What was measured on pictures the mechanism has not seen.
+/// What was measured on images the mechanism has not seen.
 struct MnistMeasure {
   double distortion = 0;  ///< Pixel cross-entropy, nats per pixel.
   Interval distortion95;
-  double unchanged = 0;  ///< Share of the pictures that a gate releases as they are.
+  double unchanged = 0;  ///< Share of the images that a gate releases as they are.
   ImageAttack attack;
-  std::vector<Estimate> upper;  ///< Bounds from above, if the mechanism allows any; the least first.
-  /// I(X;Z) as the training adversary believes it on these pictures, nats, and how many it recognises. Never
+  std::vector<Estimate> upper;  ///< Upper bounds, if the mechanism allows any; the least first.
+  /// I(X;Z) as the training adversary believes it on these images, nats, and how many it recognises. Never
   /// evidence.
   double belief = 0;
   double belief_accuracy = 0;
@@ -78,10 +78,10 @@ struct MnistResult {
   std::vector<MnistPoint> points;  ///< Finished ones, in the order of the plan.
   bool interrupted = false;
   double entropy = 0;               ///< H(X) of the labels trained on, nats.
-  double unchanged_distortion = 0;  ///< Of the test pictures released unchanged.
-  double constant_distortion = 0;   ///< Of the mean training picture released for all of them.
-  Index train_pictures = 0;
-  Index test_pictures = 0;
+  double unchanged_distortion = 0;  ///< Of the test images released unchanged.
+  double constant_distortion = 0;   ///< Of the mean training image released for all of them.
+  Index train_images = 0;
+  Index test_images = 0;
 
   /// Leakage of time-sharing at a distortion between those two: H(X) falling to 0 along a line.
   [[nodiscard]] double time_sharing(double distortion) const;

@@ -127,14 +127,15 @@ Matrix<double> channel_of(Mechanism<float>& mechanism, std::int32_t levels, Rand
 }
 
 void score_channel(const World& world, double alpha, Matrix<double> channel, ExperimentPoint& point) {
-  const theory::FiniteLaw& law = *world.law;
-  point.leakage = exact_information(law.wx, channel);
+  const theory::FiniteDistribution& distribution = *world.distribution;
+  point.leakage = exact_information(distribution.wx, channel);
   if (alpha != 1) {
-    point.leakage.nats = theory::arimoto_information(theory::released_joint(law, channel), alpha);
+    point.leakage.nats = theory::arimoto_information(theory::released_joint(distribution, channel), alpha);
     point.leakage.method = "exact, Arimoto information of the order of the loss";
   }
-  point.distortion = world.information ? world.useful_entropy - theory::useful_information(law, channel)
-                                       : theory::expected_distortion(law, channel, world.distortion);
+  point.distortion = world.information
+                         ? world.useful_entropy - theory::useful_information(distribution, channel)
+                         : theory::expected_distortion(distribution, channel, world.distortion);
   point.channel = std::move(channel);
 }
 
@@ -142,7 +143,7 @@ void score_mechanism(const World& world, const ExperimentSettings& settings, dou
                      Mechanism<float>& mechanism, const SeededRandom& random, ExperimentPoint& point) {
   if (world.finite()) {
     auto stream = random.fork("sampled-matrix");
-    const auto levels = static_cast<std::int32_t>(world.law->wx.rows());
+    const auto levels = static_cast<std::int32_t>(world.distribution->wx.rows());
     score_channel(world, alpha, channel_of(mechanism, levels, stream), point);
     return;
   }

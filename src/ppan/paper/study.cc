@@ -107,7 +107,7 @@ CurveRow row_of(const ExperimentPoint& point, int number) {
   return row;
 }
 
-PointSummary summary_of(const ExperimentPoint& point, int number) {
+PointSummary make_point_summary(const ExperimentPoint& point, int number) {
   PointSummary s;
   s.series = point.series;
   s.number = number;
@@ -308,7 +308,7 @@ RunSummary study_summary(const Study& study) {
         summary.missing.push_back({series, numbers[i], first.plan[i].budget, "interrupted"});
         continue;
       }
-      PointSummary point = summary_of(*points.front(), numbers[i]);
+      PointSummary point = make_point_summary(*points.front(), numbers[i]);
       point.series = series;
       summary.points.push_back(std::move(point));
     }

@@ -94,7 +94,7 @@ void set_information_optimum(const FiniteTableWorld& table, const ObservationOpt
   const Matrix<double> pair = table.pair();
   world.information = true;
   world.useful_entropy = theory::entropy(pair.colwise().sum());
-  world.useful_most = theory::mutual_information(table.law().wy);
+  world.useful_most = theory::mutual_information(table.distribution().wy);
   world.least_budget = world.useful_entropy - world.useful_most;
   world.most_budget = world.useful_entropy;
   if (observation.kind == ObservationKind::kFunnel && erasure_like(pair)) {
@@ -112,9 +112,10 @@ void set_information_optimum(const FiniteTableWorld& table, const ObservationOpt
 }
 
 // The exact optimum of a known table at any distortion, by the convex solver.
-std::function<double(double)> solved_optimum(const theory::FiniteLaw& law, const Matrix<double>& distortion) {
-  const auto shared = std::make_shared<const theory::FiniteLaw>(law);
-  const double least = theory::least_distortion(law, distortion);
+std::function<double(double)> solved_optimum(const theory::FiniteDistribution& distribution,
+                                             const Matrix<double>& distortion) {
+  const auto shared = std::make_shared<const theory::FiniteDistribution>(distribution);
+  const double least = theory::least_distortion(distribution, distortion);
   return [shared, distortion, least](double d) {
     return theory::solve_convex(*shared, distortion, std::max(d, least), {.gap = 1e-6}).leakage;
   };
@@ -124,7 +125,7 @@ World finite_world(const WorldOptions& options, const ObservationOptions& observ
   const FiniteTableWorld table = table_of(options, observation);
   World world;
   world.observation = observation;
-  world.law = table.law();
+  world.distribution = table.distribution();
   world.pair = table.pair();
   world.sensitive = table.x_levels;
   world.ceiling = table.mutual_information();
@@ -137,9 +138,9 @@ World finite_world(const WorldOptions& options, const ObservationOptions& observ
   world.distortion =
       options.distortion.size() > 0 ? options.distortion : theory::error_distortion(table.y_levels);
   world.released = world.distortion.cols();
-  world.least_budget = theory::least_distortion(*world.law, world.distortion);
+  world.least_budget = theory::least_distortion(*world.distribution, world.distortion);
   // Whatever is released without looking at W leaks nothing.
-  world.most_budget = (world.law->wy.colwise().sum() * world.distortion).minCoeff();
+  world.most_budget = (world.distribution->wy.colwise().sum() * world.distortion).minCoeff();
   const bool by_error = options.distortion.size() == 0;
   const bool closed =
       observation.kind == ObservationKind::kUsefulOnly || observation.kind == ObservationKind::kFullData;
@@ -154,7 +155,7 @@ World finite_world(const WorldOptions& options, const ObservationOptions& observ
     world.most_budget = 1;
     return world;
   }
-  world.optimum = solved_optimum(*world.law, world.distortion);
+  world.optimum = solved_optimum(*world.distribution, world.distortion);
   world.solved = true;
   return world;
 }

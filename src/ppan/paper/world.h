@@ -79,11 +79,11 @@ struct World {
   /// Least leakage, nats, at a measured distortion (with information as usefulness: at H(Y|Z)); absent where
   /// it is not known.
   std::function<double(double)> optimum;
-  bool solved = false;  ///< The optimum comes from a solver, not from a closed form: dearer to evaluate.
+  bool solved = false;  ///< The optimum comes from a solver, not from a closed form: slower to evaluate.
   double ceiling = 0;   ///< I(X;W): no release leaks more. May be infinite.
-  std::optional<theory::FiniteLaw> law;            ///< Finite worlds: scored exactly.
-  Matrix<double> distortion;                       ///< Finite worlds with a distortion: d(y,z).
-  Matrix<double> pair;                             ///< Finite worlds: P(x,y).
+  std::optional<theory::FiniteDistribution> distribution;  ///< Finite worlds: scored exactly.
+  Matrix<double> distortion;                               ///< Finite worlds with a distortion: d(y,z).
+  Matrix<double> pair;                                     ///< Finite worlds: P(x,y).
   std::optional<theory::SymmetricPair> symmetric;  ///< Where closed forms of other measures are known.
   ObservationOptions observation;
   bool information = false;   ///< Usefulness is I(Y;Z); distortion is H(Y|Z).
@@ -95,7 +95,7 @@ struct World {
   Index sensitive = 1;        ///< Symbols or components of X.
   std::optional<BottleneckGaussianWorld> gaussian_bottleneck;  ///< Scored by quadrature.
 
-  [[nodiscard]] bool finite() const { return law.has_value(); }
+  [[nodiscard]] bool finite() const { return distribution.has_value(); }
 };
 
 /// Throws Error(kUsage) listing every problem.

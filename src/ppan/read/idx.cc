@@ -49,7 +49,7 @@ std::string dimensions_text(unsigned dimensions) {
 // Checks the header and returns its sizes.
 template <std::size_t kDimensions>
 std::array<Index, kDimensions> read_header(ByteSource& source) {
-  constexpr std::string_view kWanted = kDimensions == 3 ? "pictures" : "labels";
+  constexpr std::string_view kWanted = kDimensions == 3 ? "images" : "labels";
   std::string header;
   read_upto(source, 4, header);
   if (header.size() >= 2 && header[0] == '\x1f' && header[1] == '\x8b')
@@ -67,7 +67,7 @@ std::array<Index, kDimensions> read_header(ByteSource& source) {
   if (dimensions != kDimensions)
     bad(source,
         fmt::format("holds {}, where {} are wanted ({} dimensions)",
-                    dimensions == 3 ? "pictures (3 dimensions)" : dimensions_text(dimensions), kWanted,
+                    dimensions == 3 ? "images (3 dimensions)" : dimensions_text(dimensions), kWanted,
                     kDimensions),
         dimensions == 1 || dimensions == 3 ? "exchange the two files" : "give a file of the other kind");
   read_upto(source, 4 * kDimensions, header);
@@ -123,21 +123,20 @@ ImageSet read_idx_images(ByteSource& source) {
   const auto [count, height, width] = read_header<3>(source);
   if (height == 0 || width == 0 || height > kMostImageSide || width > kMostImageSide)
     bad(source,
-        fmt::format("pictures of {} x {} pixels; each side may be 1 to {}", height, width, kMostImageSide),
-        "fetch or write the file again if its header is damaged; otherwise scale the pictures");
-  const Index per_picture = height * width;
-  if (count > kMostImageValues / per_picture)
+        fmt::format("images of {} x {} pixels; each side may be 1 to {}", height, width, kMostImageSide),
+        "fetch or write the file again if its header is damaged; otherwise scale the images");
+  const Index per_image = height * width;
+  if (count > kMostImageValues / per_image)
     bad(source,
-        fmt::format("{} pictures of {} x {} pixels are more than {} pixels", count, height, width,
+        fmt::format("{} images of {} x {} pixels are more than {} pixels", count, height, width,
                     kMostImageValues),
         "fetch or write the file again if its header is damaged; otherwise divide it into several");
-  const std::string bytes = read_body(source, count * per_picture);
+  const std::string bytes = read_body(source, count * per_image);
   using Bytes = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const Bytes> stored(reinterpret_cast<const std::uint8_t*>(bytes.data()), count,
-                                       per_picture);
+  const Eigen::Map<const Bytes> stored(reinterpret_cast<const std::uint8_t*>(bytes.data()), count, per_image);
   ImageSet set{.height = height, .width = width};
-  set.pixels.resize(count, per_picture);
-  // Stored a picture after the other, wanted a pixel after the other: blocks keep both in the cache.
+  set.pixels.resize(count, per_image);
+  // Stored an image after the other, wanted a pixel after the other: blocks keep both in the cache.
   constexpr Index kBlock = 64;
   for (Index first = 0; first < count; first += kBlock) {
     const Index rows = std::min(kBlock, count - first);
@@ -172,7 +171,7 @@ ImageSet read_idx_pair(const std::filesystem::path& images, const std::filesyste
   ImageSet set = read_idx_images(images);
   if (set.size() != static_cast<Index>(label.size()))
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{} holds {} pictures, but {} holds {} labels", images.string(), set.size(),
+                fmt::format("{} holds {} images, but {} holds {} labels", images.string(), set.size(),
                             labels.string(), label.size()),
                 "give the two files of one set");
   set.labels = std::move(label);
@@ -186,7 +185,7 @@ ImageSplit read_mnist_directory(const std::filesystem::path& directory) {
       "script/fetch-mnist DIR fetches MNIST; or name a directory that holds the four files with --data";
   std::error_code ignored;
   if (!std::filesystem::is_directory(directory, ignored))
-    throw Error(ErrorCode::kIo, fmt::format("{} is not a directory with pictures", directory.string()),
+    throw Error(ErrorCode::kIo, fmt::format("{} is not a directory with images", directory.string()),
                 std::string(kFetch));
   const auto pair = [&](std::string_view part) {
     const auto images = spelt(directory, fmt::format("{}-images", part), "idx3-ubyte");
@@ -206,7 +205,7 @@ ImageSplit read_mnist_directory(const std::filesystem::path& directory) {
   if (split.train.height != split.test.height || split.train.width != split.test.width)
     throw Error(
         ErrorCode::kBadInput,
-        fmt::format("{}: training pictures have {} x {} pixels, test pictures {} x {}", directory.string(),
+        fmt::format("{}: training images have {} x {} pixels, test images {} x {}", directory.string(),
                     split.train.height, split.train.width, split.test.height, split.test.width),
         "put the four files of one set into the directory");
   auto& fewer = split.train.classes < split.test.classes ? split.train : split.test;
@@ -224,11 +223,11 @@ bool is_idx_name(const std::filesystem::path& path) {
 void write_idx_images(const std::filesystem::path& path, const ImageSet& set) {
   const auto sink = open_sink(path);
   sink->write(header_of({set.size(), set.height, set.width}));
-  std::string picture(static_cast<std::size_t>(set.pixels.cols()), '\0');
+  std::string image(static_cast<std::size_t>(set.pixels.cols()), '\0');
   for (Index i = 0; i < set.size(); ++i) {
     for (Index j = 0; j < set.pixels.cols(); ++j)
-      picture[static_cast<std::size_t>(j)] = static_cast<char>(pixel_byte(set.pixels(i, j)));
-    sink->write(picture);
+      image[static_cast<std::size_t>(j)] = static_cast<char>(pixel_byte(set.pixels(i, j)));
+    sink->write(image);
   }
   sink->finish();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures of one size with a label each, as training, attackers and figures use them; the file formats are
+// Images of one size with a label each, as training, attackers and figures use them; the file formats are
 // in idx.h and png.h.
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 
 namespace ppan {
 
-/// Largest height or width of a picture, in pixels.
+/// Largest height or width of an image, in pixels.
 inline constexpr Index kMostImageSide = 4096;
-/// Most pixels of a set, over all its pictures: 2 GiB in memory, where each takes four bytes.
+/// Most pixels of a set, over all its images: 2 GiB in memory, where each takes four bytes.
 inline constexpr Index kMostImageValues = Index{1} << 29;
 
-/// Grey pictures of one size. A stored byte b is the brightness b/255, so 0 is black and 1 is white.
+/// Grey images of one size. A stored byte b is the brightness b/255, so 0 is black and 1 is white.
 struct ImageSet {
   Index height = 0;        ///< Pixels, 1..kMostImageSide.
   Index width = 0;         ///< Pixels, 1..kMostImageSide.
-  Matrix<float> pixels{};  ///< Pictures x pixels, in [0,1]; a picture's pixels row by row from its top left.
-  Symbols labels{};        ///< One of 0..classes-1 for each picture, or empty where there are no labels.
+  Matrix<float> pixels{};  ///< Images x pixels, in [0,1]; an image's pixels row by row from its top left.
+  Symbols labels{};        ///< One of 0..classes-1 for each image, or empty where there are no labels.
   int classes = 0;         ///< 0 where there are no labels.
   std::vector<std::string> class_names{};  ///< What label k was called in its source; size `classes`.
-  std::vector<std::string> files{};  ///< File name of each picture, for sets that were read from PNG files.
+  std::vector<std::string> files{};  ///< File name of each image, for sets that were read from PNG files.
 
   [[nodiscard]] Index size() const { return pixels.rows(); }
 };

@@ -255,7 +255,7 @@ void note_dependencies(const Table& table, std::map<std::string, ColumnRemark>& 
   }
 }
 
-// Keys and whole sections that say nothing about pictures.
+// Keys and whole sections that say nothing about images.
 constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
                                                           "read.",
                                                           "roles.",
@@ -273,19 +273,18 @@ constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
                                                           "privacy.budget_form",
                                                           "report.examples"};
 
-void check_pictures(const JobFile& job, ProblemList& problems) {
+void check_images(const JobFile& job, ProblemList& problems) {
   for (const auto& entry : job.given) {
     const std::string& key = entry.first;
     const bool for_tables = std::any_of(
         kForTablesOnly.begin(), kForTablesOnly.end(),
         [&](std::string_view each) { return each.back() == '.' ? key.starts_with(each) : key == each; });
-    problems.require(!for_tables, key, "is for tables, but data.images makes this a job about pictures");
+    problems.require(!for_tables, key, "is for tables, but data.images makes this a job about images");
   }
-  problems.require(!job.pictures.labels.empty(), "data.labels",
-                   "is missing; name the labels of the pictures");
+  problems.require(!job.images.labels.empty(), "data.labels", "is missing; name the labels of the images");
   problems.require(
       job.mechanism.family == MechanismFamily::kAuto || job.mechanism.family == MechanismFamily::kNoisyCode,
-      "mechanism.family", "must be \"noisy-code\" or \"auto\" for pictures");
+      "mechanism.family", "must be \"noisy-code\" or \"auto\" for images");
 }
 
 }  // namespace
@@ -307,13 +306,13 @@ std::filesystem::path JobFile::source_path() const {
 
 Problems JobFile::check() const {
   ProblemList problems;
-  if (about_pictures()) {
-    check_pictures(*this, problems);
+  if (about_images()) {
+    check_images(*this, problems);
     return problems.take();
   }
   problems.require(!source.empty(), "data.source",
-                   "is missing; name the table to learn from, or pictures with data.images");
-  problems.require(pictures.labels.empty(), "data.labels", "is for pictures; data.images is missing");
+                   "is missing; name the table to learn from, or images with data.images");
+  problems.require(images.labels.empty(), "data.labels", "is for images; data.images is missing");
   problems.require(!csv.delimiter || *csv.delimiter != csv.decimal, "read.delimiter",
                    "is also the decimal mark");
   problems.require(
@@ -330,8 +329,9 @@ Problems JobFile::check() const {
   // A key that a family does not look at would be believed to do something.
   for (const char* key : {"privacy.usefulness", "privacy.task_weight", "mechanism.codewords"})
     problems.require(codebook || !given.contains(key), key, "is for mechanism.family = \"codebook\" only");
-  for (const char* key : {"mechanism.code_size", "mechanism.code_radius", "mechanism.noise_inputs", "privacy.budget_form",
-                          "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})
+  for (const char* key :
+       {"mechanism.code_size", "mechanism.code_radius", "mechanism.noise_inputs", "privacy.budget_form",
+        "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})
     problems.require(!codebook || !given.contains(key), key, "is not for mechanism.family = \"codebook\"");
   Problems all = problems.take();
   for (Problem& p : schema.check()) all.push_back(std::move(p));
@@ -416,7 +416,8 @@ std::string without_comments(std::string_view toml) {
       }
     }
     line = line.substr(0, std::min(end, line.size()));
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) line.remove_suffix(1);
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r'))
+      line.remove_suffix(1);
     if (line.empty()) continue;
     if (line.front() == '[' && !out.empty()) out += '\n';
     out += line;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The job file: which table, what its columns are and are for, how to train and release; or which pictures,
+// The job file: which table, what its columns are and are for, how to train and release; or which images,
 // whose label is to be hidden. TOML; every key comes from the one table in settings.h, and an unknown key is
 // an error with a suggestion.
 
@@ -83,7 +83,7 @@ struct ReportSettings {
   std::int64_t examples = 10;
 };
 
-/// Pictures to learn from, as written in the job: relative to its file.
+/// Images to learn from, as written in the job: relative to its file.
 struct ImageSource {
   std::string images{};  ///< An IDX file, or a directory of PNG files. Empty: the job is about a table.
   std::string labels{};  ///< An IDX file, or a table that names each PNG file.
@@ -94,7 +94,7 @@ struct ImageSource {
 /// A job as plain values. settings() says what each means and what values it takes.
 struct JobFile {
   std::string source{};  ///< As written: relative to the job file, or "-".
-  ImageSource pictures{};
+  ImageSource images{};
   CsvOptions csv{};
   Schema schema{};
   EncodeSettings encode{};
@@ -111,8 +111,8 @@ struct JobFile {
 
   /// Where the data are: `source`, taken relative to the job file.
   [[nodiscard]] std::filesystem::path source_path() const;
-  /// Whether the job is about pictures instead of a table.
-  [[nodiscard]] bool about_pictures() const { return !pictures.images.empty(); }
+  /// Whether the job is about images instead of a table.
+  [[nodiscard]] bool about_images() const { return !images.images.empty(); }
   /// Problems between settings; single values were checked when they were set.
   [[nodiscard]] Problems check() const;
 };

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Largest PNG file: far above any picture within the limits, far below what fills a machine.
+// Largest PNG file: far above any image within the limits, far below what fills a machine.
 constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 28U;
 // Most memory that libpng may take for one chunk of metadata.
 constexpr png_alloc_size_t kMostChunkBytes = 1U << 20U;
@@ -137,8 +137,8 @@ std::uint8_t grey_of(const png_byte* sample, int channels) {
   return static_cast<std::uint8_t>((luma * alpha + 255000 * (255 - alpha) + 127500) / 255000);
 }
 
-void add_picture(ImageSet& set, std::vector<std::uint8_t>& bytes, const GreyImage& image,
-                 const fs::path& path, const fs::path& first) {
+void add_image(ImageSet& set, std::vector<std::uint8_t>& bytes, const GreyImage& image, const fs::path& path,
+               const fs::path& first) {
   if (bytes.empty()) {
     set.height = image.height;
     set.width = image.width;
@@ -146,20 +146,20 @@ void add_picture(ImageSet& set, std::vector<std::uint8_t>& bytes, const GreyImag
     bad(path.string(),
         fmt::format("has {} x {} pixels (height x width), where {} has {} x {}", image.height, image.width,
                     first.filename().string(), set.height, set.width),
-        "bring the pictures of a directory to one size");
+        "bring the images of a directory to one size");
   }
   if (static_cast<Index>(bytes.size() + image.bytes.size()) > kMostImageValues)
     bad(path.parent_path().string(), fmt::format("holds more than {} pixels", kMostImageValues),
-        "divide the directory, or scale the pictures");
+        "divide the directory, or scale the images");
   bytes.insert(bytes.end(), image.bytes.begin(), image.bytes.end());
 }
 
-// The pictures of these names, which exist.
-ImageSet read_pictures(const fs::path& directory, std::vector<std::string> files) {
+// The images of these names, which exist.
+ImageSet read_images(const fs::path& directory, std::vector<std::string> files) {
   ImageSet set;
   std::vector<std::uint8_t> bytes;
   for (const auto& file : files)
-    add_picture(set, bytes, read_png(directory / file), directory / file, directory / files.front());
+    add_image(set, bytes, read_png(directory / file), directory / file, directory / files.front());
   using Bytes = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   set.pixels = Eigen::Map<const Bytes>(bytes.data(), static_cast<Index>(files.size()), set.height * set.width)
                    .cast<float>() /
@@ -197,7 +197,7 @@ bool is_png_name(const fs::path& path) {
 std::vector<std::string> png_names(const fs::path& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error))
-    throw Error(ErrorCode::kIo, fmt::format("{} is not a directory with pictures", directory.string()),
+    throw Error(ErrorCode::kIo, fmt::format("{} is not a directory with images", directory.string()),
                 "name the directory that holds the PNG files");
   std::vector<std::string> names;
   fs::directory_iterator entry(directory, error);
@@ -206,7 +206,7 @@ std::vector<std::string> png_names(const fs::path& directory) {
   if (error)
     throw Error(ErrorCode::kIo, fmt::format("cannot read {}: {}", directory.string(), error.message()));
   if (names.empty())
-    bad(directory.string(), "holds no PNG files", "name the directory that holds the pictures themselves");
+    bad(directory.string(), "holds no PNG files", "name the directory that holds the images themselves");
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -236,7 +236,7 @@ void set_labels(ImageSet& set, const std::vector<std::string>& labels) {
 GreyImage decode_png(std::string_view bytes, const std::string& name) {
   if (bytes.size() < kSignatureBytes ||
       png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, kSignatureBytes) != 0)
-    bad(name, "is not a PNG file", "convert the picture to PNG");
+    bad(name, "is not a PNG file", "convert the image to PNG");
   PngState state;
   state.unread = bytes;
   state.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state, on_error, on_warning);
@@ -282,7 +282,7 @@ GreyImage read_png(const fs::path& path) {
   std::error_code ignored;
   const auto size = fs::file_size(path, ignored);
   if (!ignored && size > kMostFileBytes)
-    bad(path.string(), fmt::format("is larger than {} bytes", kMostFileBytes), "scale the picture");
+    bad(path.string(), fmt::format("is larger than {} bytes", kMostFileBytes), "scale the image");
   return decode_png(read_file(path), path.string());
 }
 
@@ -298,7 +298,7 @@ GreyImage grey_image(const ImageSet& set, Index index) {
 }
 
 ImageSet read_png_directory(const fs::path& directory) {
-  return read_pictures(directory, png_names(directory));
+  return read_images(directory, png_names(directory));
 }
 
 ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& labels,
@@ -326,24 +326,24 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
       if (unlisted.erase(file) == 0) {
         if (std::binary_search(names.begin(), names.end(), file))
           bad(where, fmt::format("{} is listed a second time", show_cell(file)),
-              "keep one line for each picture");
-        bad(where, fmt::format("there is no picture {} in {}", show_cell(file), directory.string()),
+              "keep one line for each image");
+        bad(where, fmt::format("there is no image {} in {}", show_cell(file), directory.string()),
             "give the name of a PNG file in that directory, without folders, or remove the line");
       }
       const auto text = chunk.cell(row, label_column);
       if (is_missing(text, reader.options().missing))
         bad(where, fmt::format("{} has no label", show_cell(file)),
-            "fill it in, or remove the picture and its line");
+            "fill it in, or remove the image and its line");
       files.push_back(std::move(file));
       label.emplace_back(text);
     }
   }
   if (!unlisted.empty())
     bad(labels.string(),
-        fmt::format("{} of the {} pictures in {} have no line, {} among them", unlisted.size(), names.size(),
+        fmt::format("{} of the {} images in {} have no line, {} among them", unlisted.size(), names.size(),
                     directory.string(), show_cell(*unlisted.begin())),
-        "add a line for each picture, or remove the pictures");
-  ImageSet set = read_pictures(directory, std::move(files));
+        "add a line for each image, or remove the images");
+  ImageSet set = read_images(directory, std::move(files));
   set_labels(set, label);
   if (set.classes < 2)
     bad(labels.string(),
@@ -365,7 +365,7 @@ void write_png_directory(const fs::path& directory, const ImageSet& set, bool re
     for (const auto& entry : fs::directory_iterator(directory))
       if (!is_png_name(entry.path()) || !entry.is_regular_file() || entry.is_symlink())
         throw Error(ErrorCode::kUsage,
-                    fmt::format("{} holds {}, which is no picture, and is not replaced", directory.string(),
+                    fmt::format("{} holds {}, which is no image, and is not replaced", directory.string(),
                                 entry.path().filename().string()),
                     "give another name");
   }

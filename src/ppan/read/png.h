@@ -1,6 +1,6 @@
 #pragma once
 
-// PNG pictures, as single files and as a directory of pictures of one size with their labels in a table.
+// PNG images, as single files and as a directory of images of one size with their labels in a table.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace ppan {
 
-/// One grey picture: bytes row by row from the top left.
+/// One grey image: bytes row by row from the top left.
 struct GreyImage {
   Index height = 0;
   Index width = 0;
@@ -24,17 +24,17 @@ struct GreyImage {
 /// rounded. Stated gamma and colour profiles are not applied. Throws Error(kBadInput), naming `name`, for
 /// anything that does not decode whole, and for sides above kMostImageSide.
 GreyImage decode_png(std::string_view bytes, const std::string& name);
-/// The picture as an 8-bit grey PNG.
+/// The image as an 8-bit grey PNG.
 std::string encode_png(const GreyImage& image);
 
 GreyImage read_png(const std::filesystem::path& path);
 /// Atomic.
 void write_png(const std::filesystem::path& path, const GreyImage& image);
 
-/// Picture `index` of a set.
+/// Image `index` of a set.
 GreyImage grey_image(const ImageSet& set, Index index);
 
-/// The pictures *.png directly in `directory`, in the order of their names, without labels. Throws
+/// The images *.png directly in `directory`, in the order of their names, without labels. Throws
 /// Error(kBadInput) if there are none or if two differ in size, naming both.
 ImageSet read_png_directory(const std::filesystem::path& directory);
 
@@ -43,15 +43,15 @@ struct LabelColumns {
   std::string file = "file";
   std::string label = "label";
 };
-/// The pictures that a table (CSV, first row its names) lists, in its order, with their labels. The table
-/// names each picture of `directory` exactly once. Classes are the different labels, in the order of their
+/// The images that a table (CSV, first row its names) lists, in its order, with their labels. The table
+/// names each image of `directory` exactly once. Classes are the different labels, in the order of their
 /// numbers if all are whole numbers and in alphabetical order otherwise. Throws Error(kBadInput) for a
-/// picture that is missing, listed twice or not listed, an empty label, fewer than two classes and sizes that
+/// image that is missing, listed twice or not listed, an empty label, fewer than two classes and sizes that
 /// differ.
 ImageSet read_labelled_png_directory(const std::filesystem::path& directory,
                                      const std::filesystem::path& labels, const LabelColumns& columns = {});
 
-/// Writes every picture as a file of its own into a new directory: under the names in `files`, or 000000.png,
+/// Writes every image as a file of its own into a new directory: under the names in `files`, or 000000.png,
 /// 000001.png and so on where there are none. The directory appears when all are written; one that is there
 /// already is an Error(kUsage), unless `replace`: then it must hold nothing but PNG files, and is exchanged.
 void write_png_directory(const std::filesystem::path& directory, const ImageSet& set, bool replace = false);

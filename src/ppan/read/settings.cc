@@ -351,16 +351,15 @@ std::vector<Setting> make_settings() {
   return {
       text<J>("data.source", "table to learn from: CSV or TSV, also .gz; relative to this file",
               at(&J::source)),
-      text<J>(
-          "data.images",
-          "pictures to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
-          at(&J::pictures, &ImageSource::images)),
-      text<J>("data.labels", "what each picture must not tell: an IDX file, or a CSV table for a directory",
-              at(&J::pictures, &ImageSource::labels)),
+      text<J>("data.images",
+              "images to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
+              at(&J::images, &ImageSource::images)),
+      text<J>("data.labels", "what each image must not tell: an IDX file, or a CSV table for a directory",
+              at(&J::images, &ImageSource::labels)),
       text<J>("data.file_column", "column of that table with the name of a PNG file",
-              at(&J::pictures, &ImageSource::file_column)),
+              at(&J::images, &ImageSource::file_column)),
       text<J>("data.label_column", "column of that table with its label",
-              at(&J::pictures, &ImageSource::label_column)),
+              at(&J::images, &ImageSource::label_column)),
 
       delimiter_setting(),
       flag<J>("read.header", "the first row holds the names; otherwise they are column1, column2, ...",
@@ -385,10 +384,11 @@ std::vector<Setting> make_settings() {
 
       whole<J>("encode.max_levels", "levels kept of a category; rarer ones are grouped",
                at(&J::encode, &EncodeSettings::max_levels), 2, 4096),
-      whole<J>("encode.min_rows",
-               "rows that must stand behind every level, every end of a range and every other value of the table "
-               "that a model holds; rarer levels are grouped",
-               at(&J::encode, &EncodeSettings::min_rows), 1, 1000000),
+      whole<J>(
+          "encode.min_rows",
+          "rows that must stand behind every level, every end of a range and every other value of the table "
+          "that a model holds; rarer levels are grouped",
+          at(&J::encode, &EncodeSettings::min_rows), 1, 1000000),
       real<J>("encode.grid_cost",
               "what rounding a number to its automatic grid may cost, as a share of the column's variance",
               at(&J::encode, &EncodeSettings::grid_cost), 0, 0.1),
@@ -500,20 +500,21 @@ std::vector<Setting> make_settings() {
 }
 
 ColumnSetting range_setting() {
-  return {"range",
-          "list of two numbers",
-          "",
-          "least and greatest number that is released; empty: where at least encode.min_rows rows lie beyond",
-          [](ColumnSpec& column, const SettingValue& value) -> std::string {
-            const auto* list = std::get_if<std::vector<double>>(&value);
-            if (list == nullptr && !is_empty_list(value)) return not_a(value, "list of two numbers");
-            const std::vector<double> ends = list != nullptr ? *list : std::vector<double>{};
-            if (!ends.empty() && (ends.size() != 2 || !(ends[0] < ends[1]) || !std::isfinite(ends[1] - ends[0])))
-              return fmt::format("{} is not allowed; give the least and the greatest number", show_value(value));
-            column.range = ends;
-            return {};
-          },
-          [](const ColumnSpec& column) { return fmt::format("[{}]", fmt::join(column.range, ", ")); }};
+  return {
+      "range",
+      "list of two numbers",
+      "",
+      "least and greatest number that is released; empty: where at least encode.min_rows rows lie beyond",
+      [](ColumnSpec& column, const SettingValue& value) -> std::string {
+        const auto* list = std::get_if<std::vector<double>>(&value);
+        if (list == nullptr && !is_empty_list(value)) return not_a(value, "list of two numbers");
+        const std::vector<double> ends = list != nullptr ? *list : std::vector<double>{};
+        if (!ends.empty() && (ends.size() != 2 || !(ends[0] < ends[1]) || !std::isfinite(ends[1] - ends[0])))
+          return fmt::format("{} is not allowed; give the least and the greatest number", show_value(value));
+        column.range = ends;
+        return {};
+      },
+      [](const ColumnSpec& column) { return fmt::format("[{}]", fmt::join(column.range, ", ")); }};
 }
 
 std::vector<ColumnSetting> make_column_settings() {
@@ -542,10 +543,11 @@ std::vector<ColumnSetting> make_column_settings() {
                at(&C::missing)),
       whole_or<C>("max_levels", "as encode.max_levels, for this column", at(&C::max_levels), 2, 4096,
                   "default"),
-      real_or<C>("grid",
-                 "released numbers are multiples of this; auto: the coarsest of 1, 2, 5 x 10^k that costs at most "
-                 "encode.grid_cost",
-                 at(&C::grid), 1e-12, 1e15, "auto"),
+      real_or<C>(
+          "grid",
+          "released numbers are multiples of this; auto: the coarsest of 1, 2, 5 x 10^k that costs at most "
+          "encode.grid_cost",
+          at(&C::grid), 1e-12, 1e15, "auto"),
       range_setting(),
       text<C>(
           "derived_from",

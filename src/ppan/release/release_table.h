@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "ppan/core/problem.h"
-#include "ppan/read/csv_writer.h"
 #include "ppan/model/release_model.h"
+#include "ppan/read/csv_writer.h"
 
 namespace ppan {
 
@@ -48,7 +48,7 @@ CsvReader open_table(const ReleaseModel& model, const std::filesystem::path& pat
 
 /// Releases the rest of `in` to `out`. Columns are found by name, in any order. Rows that cannot be released
 /// stop the release (Error(kBadInput) naming line, column and value), go to `rejects` with line and reason,
-/// or are mended, as `unknown` says; `rejects` is needed for kReject and may be null otherwise. The caller
+/// or are repaired, as `unknown` says; `rejects` is needed for kReject and may be null otherwise. The caller
 /// finishes the sinks, and does not if this throws or was interrupted. Throws Error(kBadInput) for a table
 /// without a column that the model needs.
 ReleaseSummary release_table(const ReleaseModel& model, CsvReader& in, ByteSink& out, ByteSink* rejects,

@@ -171,16 +171,16 @@ AuditDetail audit_from(const Json& j) {
   return audit;
 }
 
-Json to_json(const PictureDetail& picture) {
-  return {{"title", picture.title}, {"file", picture.file}, {"description", picture.description}};
+Json to_json(const ImageDetail& image) {
+  return {{"title", image.title}, {"file", image.file}, {"description", image.description}};
 }
 
-PictureDetail picture_from(const Json& j) {
-  PictureDetail picture;
-  take(j, "title", picture.title);
-  take(j, "file", picture.file);
-  take(j, "description", picture.description);
-  return picture;
+ImageDetail image_from(const Json& j) {
+  ImageDetail image;
+  take(j, "title", image.title);
+  take(j, "file", image.file);
+  take(j, "description", image.description);
+  return image;
 }
 
 CorrelationDetail correlation_from(const Json& j) {
@@ -226,7 +226,7 @@ Json to_json(const PointDetails& point) {
     const auto& [columns, released, original] = *point.examples;
     j["examples"] = {{"columns", columns}, {"released", released}, {"original", original}};
   }
-  for (const auto& picture : point.pictures) j["pictures"].push_back(to_json(picture));
+  for (const auto& image : point.images) j["images"].push_back(to_json(image));
   return j;
 }
 
@@ -238,7 +238,7 @@ PointDetails point_from(const Json& j) {
   for (const Json& item : list(j, "columns")) point.columns.push_back(column_from(item));
   if (j.contains("correlation")) point.correlation = correlation_from(j.at("correlation"));
   if (j.contains("examples")) point.examples = examples_from(j.at("examples"));
-  for (const Json& item : list(j, "pictures")) point.pictures.push_back(picture_from(item));
+  for (const Json& item : list(j, "images")) point.images.push_back(image_from(item));
   return point;
 }
 
@@ -253,7 +253,7 @@ std::string to_json(const RunDetails& details) {
   Json j;
   j["points"] = Json::array();
   for (const PointDetails& point : details.points) j["points"].push_back(to_json(point));
-  for (const PictureDetail& picture : details.pictures) j["pictures"].push_back(to_json(picture));
+  for (const ImageDetail& image : details.images) j["images"].push_back(to_json(image));
   return json_fields::dump(j, 1) + "\n";
 }
 
@@ -262,7 +262,7 @@ RunDetails run_details_from_json(const std::string& text, const std::string& nam
     const Json j = Json::parse(text);
     RunDetails details;
     for (const Json& item : list(j, "points")) details.points.push_back(point_from(item));
-    for (const Json& item : list(j, "pictures")) details.pictures.push_back(picture_from(item));
+    for (const Json& item : list(j, "images")) details.images.push_back(image_from(item));
     return details;
   });
 }
@@ -279,11 +279,11 @@ void merge(RunDetails& details, RunDetails more) {
     }
     append(found->audits, std::move(point.audits));
     append(found->columns, std::move(point.columns));
-    append(found->pictures, std::move(point.pictures));
+    append(found->images, std::move(point.images));
     if (point.correlation) found->correlation = std::move(point.correlation);
     if (point.examples) found->examples = std::move(point.examples);
   }
-  append(details.pictures, std::move(more.pictures));
+  append(details.images, std::move(more.images));
 }
 
 }  // namespace ppan

@@ -98,7 +98,7 @@ struct ExampleTable {
 };
 
 /// A PNG or SVG file in the run directory.
-struct PictureDetail {
+struct ImageDetail {
   std::string title;
   std::string file;
   std::string description;  ///< For those who cannot see it.
@@ -111,12 +111,12 @@ struct PointDetails {
   std::vector<ColumnDetail> columns;
   std::optional<CorrelationDetail> correlation;
   std::optional<ExampleTable> examples;
-  std::vector<PictureDetail> pictures;
+  std::vector<ImageDetail> images;
 };
 
 struct RunDetails {
   std::vector<PointDetails> points;
-  std::vector<PictureDetail> pictures;  ///< Of the run as a whole.
+  std::vector<ImageDetail> images;  ///< Of the run as a whole.
 };
 
 std::string to_json(const RunDetails& details);

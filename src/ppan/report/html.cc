@@ -23,7 +23,7 @@ using text::show_number;
 
 using html::Page;
 
-constexpr std::uintmax_t kLargestPicture = 8U << 20U;
+constexpr std::uintmax_t kLargestImage = 8U << 20U;
 constexpr int kPhoneWidth =
     400;  // of the curve on narrow screens, where the wide one's labels would be too small
 constexpr int kPhoneHeight = 340;
@@ -284,10 +284,10 @@ void add_points(Page& page, const RunFiles& run) {
   page.raw("</section>");
 }
 
-void add_pictures(Page& page, const RunFiles& run) {
-  if (run.details.pictures.empty()) return;
-  page.raw("<section aria-labelledby=\"pictures\"><h2 id=\"pictures\">Figures of this run</h2>");
-  for (const PictureDetail& picture : run.details.pictures) page.raw(html::image(picture, run));
+void add_images(Page& page, const RunFiles& run) {
+  if (run.details.images.empty()) return;
+  page.raw("<section aria-labelledby=\"images\"><h2 id=\"images\">Figures of this run</h2>");
+  for (const ImageDetail& image : run.details.images) page.raw(html::image_figure(image, run));
   page.raw("</section>");
 }
 
@@ -348,21 +348,21 @@ bool plain_name(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find_first_of("/\\") == std::string::npos;
 }
 
-bool picture_name(const std::string& name) {
+bool image_name(const std::string& name) {
   return name.ends_with(".png") || name.ends_with(".svg");
 }
 
-void read_pictures(const std::filesystem::path& directory, RunFiles& run) {
-  std::vector<const PictureDetail*> wanted;
-  for (const PictureDetail& picture : run.details.pictures) wanted.push_back(&picture);
+void read_images(const std::filesystem::path& directory, RunFiles& run) {
+  std::vector<const ImageDetail*> wanted;
+  for (const ImageDetail& image : run.details.images) wanted.push_back(&image);
   for (const PointDetails& point : run.details.points) {
-    for (const PictureDetail& picture : point.pictures) wanted.push_back(&picture);
+    for (const ImageDetail& image : point.images) wanted.push_back(&image);
   }
-  for (const PictureDetail* picture : wanted) {
-    if (!plain_name(picture->file) || !picture_name(picture->file)) continue;
+  for (const ImageDetail* image : wanted) {
+    if (!plain_name(image->file) || !image_name(image->file)) continue;
     // Where there is none, the page says so.
-    if (auto bytes = read_regular_file(directory / picture->file, kLargestPicture))
-      run.pictures.emplace(picture->file, std::move(*bytes));
+    if (auto bytes = read_regular_file(directory / image->file, kLargestImage))
+      run.images.emplace(image->file, std::move(*bytes));
   }
 }
 
@@ -409,25 +409,25 @@ RunFiles read_run(const std::filesystem::path& directory) {
   std::erase(run.files, "report.html");
 
   std::set<std::string> named{"curve.svg"};
-  for (const PictureDetail& picture : run.details.pictures) named.insert(picture.file);
+  for (const ImageDetail& image : run.details.images) named.insert(image.file);
   for (const PointDetails& point : run.details.points) {
-    for (const PictureDetail& picture : point.pictures) named.insert(picture.file);
+    for (const ImageDetail& image : point.images) named.insert(image.file);
   }
   for (const std::string& name : run.files) {
     if (name.ends_with(".svg") && !named.contains(name)) {
-      run.details.pictures.push_back(
+      run.details.images.push_back(
           {.title = name.substr(0, name.size() - 4), .file = name, .description = {}});
     }
   }
-  read_pictures(directory, run);
+  read_images(directory, run);
   return run;
 }
 
 std::filesystem::path write_report(const std::filesystem::path& directory) {
   RunFiles run = read_run(directory);
   // The directory may be a stranger's: a link in it does not lead the page elsewhere.
-  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary, run.optimum)), Access::kShared,
-             Links::kReplace);
+  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary, run.optimum)),
+             Access::kShared, Links::kReplace);
   const auto place = std::lower_bound(run.files.begin(), run.files.end(), "curve.svg");
   if (place == run.files.end() || *place != "curve.svg") run.files.insert(place, "curve.svg");
   std::filesystem::path page = directory / "report.html";
@@ -455,7 +455,7 @@ std::string to_html(const RunFiles& run) {
   add_recipient(page, run);
   add_trade_off(page, run, start);
   add_points(page, run);
-  add_pictures(page, run);
+  add_images(page, run);
   add_making(page, run);
   page.raw("</main><footer>Information is in nats (1 bit = 0.693 nats). Made by ");
   page.add("{} {}", escape(run.summary.program), escape(run.summary.version));

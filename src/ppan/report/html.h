@@ -21,8 +21,8 @@ struct RunFiles {
   RunSummary summary;
   std::vector<MetricsLine> metrics;
   RunDetails details;
-  /// Contents of the pictures that `details` names, by file name: PNG or SVG.
-  std::map<std::string, std::string> pictures;
+  /// Contents of the images that `details` names, by file name: PNG or SVG.
+  std::map<std::string, std::string> images;
   std::vector<std::string> files;  ///< Names of the files in the run directory, for the list at the end.
 };
 
@@ -30,8 +30,8 @@ struct RunFiles {
 /// them; neither are hidden files.
 std::vector<std::string> files_of_run(const std::filesystem::path& directory);
 
-/// Reads curve.csv and summary.json, and metrics.jsonl, the details files and the pictures where they exist.
-/// SVG files other than curve.svg that no details file names are taken as pictures of the run. Throws
+/// Reads curve.csv and summary.json, and metrics.jsonl, the details files and the images where they exist.
+/// SVG files other than curve.svg that no details file names are taken as images of the run. Throws
 /// Error(kUsage) when `run` is not a directory with a curve, Error(kBadInput) for a damaged file.
 RunFiles read_run(const std::filesystem::path& run);
 

@@ -91,19 +91,18 @@ std::string duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string image(const PictureDetail& picture, const RunFiles& run) {
-  const auto found = run.pictures.find(picture.file);
-  if (found == run.pictures.end()) {
-    return fmt::format("<p class=\"note\">The picture {} is not in the run directory.</p>",
-                       escape(picture.file));
+std::string image_figure(const ImageDetail& image, const RunFiles& run) {
+  const auto found = run.images.find(image.file);
+  if (found == run.images.end()) {
+    return fmt::format("<p class=\"note\">The image {} is not in the run directory.</p>", escape(image.file));
   }
   // As images, drawings cannot run scripts or load anything, whoever wrote the file.
   const bool png = found->second.starts_with("\x89PNG");
-  const std::string& text = picture.description.empty() ? picture.title : picture.description;
+  const std::string& text = image.description.empty() ? image.title : image.description;
   return fmt::format(
       "<figure class=\"figure\"><img alt=\"{}\" "
       "src=\"data:image/{};base64,{}\"><figcaption>{}</figcaption></figure>",
-      escape(text), png ? "png" : "svg+xml", base64(found->second), escape(picture.title));
+      escape(text), png ? "png" : "svg+xml", base64(found->second), escape(image.title));
 }
 
 }  // namespace ppan::html

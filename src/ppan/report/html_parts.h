@@ -43,7 +43,7 @@ std::string estimate(const Estimate& estimate);
 std::string sentence(const Estimate& estimate);
 /// 1 h 02 min, 12.3 s.
 std::string duration(double seconds);
-std::string image(const PictureDetail& picture, const RunFiles& run);
+std::string image_figure(const ImageDetail& image, const RunFiles& run);
 
 /// What belongs to one row of the curve: the numbers beside the figure ...
 std::string point_brief(const RunFiles& run, std::size_t row, bool dominated);

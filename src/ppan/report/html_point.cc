@@ -27,7 +27,7 @@ constexpr std::size_t kDrawingsInPage = 600;
 constexpr std::size_t kFewestDrawings = 6;
 constexpr std::size_t kMostDrawings = 24;
 
-const PointSummary* summary_of(const RunFiles& run, const std::string& series, int number) {
+const PointSummary* find_summary(const RunFiles& run, const std::string& series, int number) {
   for (const PointSummary& point : run.summary.points) {
     if (point.series == series && point.number == number) return &point;
   }
@@ -419,7 +419,7 @@ std::string training_section(const RunFiles& run, const std::string& series, int
 std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominated) {
   const CurveRow& row = run.curve.rows[index];
   const int number_in_series = point_numbers(run.curve)[index];
-  const PointSummary* summary = summary_of(run, row.series, number_in_series);
+  const PointSummary* summary = find_summary(run, row.series, number_in_series);
   Page page;
   const std::string name = fmt::format("{}, point {}", series_title(row.series), number_in_series);
   page.add("<div class=\"brief\" data-point=\"{}\" data-name=\"{}\"><h3>{}</h3><dl class=\"numbers\">", index,
@@ -436,17 +436,19 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
     if (const auto upper_end = row.number(curve_column::kUpperEnd)) {
       const auto power = row.number(curve_column::kPower);
       entry(page, "allows for up to",
-            fmt::format("<strong>{} nats</strong>{}", number(*upper_end),
-                        power ? fmt::format(" <span class=\"note\">(power: leaks of {} nats and more are found with "
-                                            "probability 0.9)</span>",
-                                            number(*power))
-                              : std::string()));
+            fmt::format(
+                "<strong>{} nats</strong>{}", number(*upper_end),
+                power ? fmt::format(" <span class=\"note\">(power: leaks of {} nats and more are found with "
+                                    "probability 0.9)</span>",
+                                    number(*power))
+                      : std::string()));
     }
     if (const auto later = row.number(curve_column::kForecast)) {
       entry(page, "with ten times the rows",
-            fmt::format("{} nats <span class=\"note\">(estimate, 95&nbsp;% interval {} to {}, learning curve)</span>",
-                        number(*later), number(row.number(curve_column::kForecastLow).value_or(0)),
-                        number(row.number(curve_column::kForecastHigh).value_or(0))));
+            fmt::format(
+                "{} nats <span class=\"note\">(estimate, 95&nbsp;% interval {} to {}, learning curve)</span>",
+                number(*later), number(row.number(curve_column::kForecastLow).value_or(0)),
+                number(row.number(curve_column::kForecastHigh).value_or(0))));
     }
     if (row.text(curve_column::kInconclusive) == "yes")
       entry(page, "audit", "<span class=\"badge alert\">INCONCLUSIVE</span> more rows are needed");
@@ -494,7 +496,7 @@ std::string point_details(const RunFiles& run, std::size_t index) {
   const CurveRow& row = run.curve.rows[index];
   const int number_in_series = point_numbers(run.curve)[index];
   const PointDetails* details = details_of(run, row.series, number_in_series);
-  const PointSummary* summary = summary_of(run, row.series, number_in_series);
+  const PointSummary* summary = find_summary(run, row.series, number_in_series);
   Page page;
   page.add("<div data-point=\"{}\"><p class=\"note\">{}, point {}.", index, escape(series_title(row.series)),
            number_in_series);
@@ -512,7 +514,7 @@ std::string point_details(const RunFiles& run, std::size_t index) {
     page.raw(columns_section(details->columns, run.curve.rows.size()));
     if (details->correlation) page.raw(correlation_section(*details->correlation));
     if (details->examples) page.raw(examples_section(*details->examples));
-    for (const PictureDetail& picture : details->pictures) page.raw(image(picture, run));
+    for (const ImageDetail& image : details->images) page.raw(image_figure(image, run));
   }
   page.raw(training_section(run, row.series, number_in_series));
   page.raw("</div>");

@@ -162,13 +162,13 @@ class Tables {
 // I(X;C,T) of some rows, less its bias, summed over the hidden attributes.
 double steered_leakage(CodebookEncoder<float>& encoder, const Vector<float>& parameters,
                        const CodebookCentres<float>& centres, const CodebookRows& rows) {
-  CodeLaw law;
-  law.probability = encoder.forward(parameters, centres, rows.features);
-  law.kept = rows.kept.code;
-  law.kept_levels = rows.kept.levels;
+  CodeDistribution distribution;
+  distribution.probability = encoder.forward(parameters, centres, rows.features);
+  distribution.kept = rows.kept.code;
+  distribution.kept_levels = rows.kept.levels;
   double sum = 0;
   for (const CodedAttribute& x : rows.hidden) {
-    const CodeInformation found = corrected_code_information(law, x.code, x.levels, false);
+    const CodeInformation found = corrected_code_information(distribution, x.code, x.levels, false);
     sum += std::max(0.0, found.plug_in - found.bias);
   }
   return sum;
@@ -413,12 +413,12 @@ class Training {
 
 // I(X;T) of what is released as it is.
 double kept_information(const CodebookRows& rows) {
-  CodeLaw law;
-  law.probability = Matrix<float>::Ones(rows.rows(), 1);
-  law.kept = rows.kept.code;
-  law.kept_levels = rows.kept.levels;
+  CodeDistribution distribution;
+  distribution.probability = Matrix<float>::Ones(rows.rows(), 1);
+  distribution.kept = rows.kept.code;
+  distribution.kept_levels = rows.kept.levels;
   double sum = 0;
-  for (const CodedAttribute& x : rows.hidden) sum += code_information(law, x.code, x.levels);
+  for (const CodedAttribute& x : rows.hidden) sum += code_information(distribution, x.code, x.levels);
   return sum;
 }
 

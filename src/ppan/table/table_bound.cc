@@ -39,10 +39,10 @@ Symbols kept_code(const TableModel& model, const EncodedRows& rows, std::int32_t
 // All that is told is what is released as it is.
 std::vector<Estimate> constant_bounds(const TableModel& model, const EncodedRows& rows, const HiddenCode& x) {
   if (!x.whole) return {};
-  CodeLaw law;
-  law.probability = Matrix<float>::Ones(rows.rows, 1);
-  law.kept = kept_code(model, rows, law.kept_levels);
-  return {asymptotic_code_certificate(law, x.code, x.levels)};
+  CodeDistribution distribution;
+  distribution.probability = Matrix<float>::Ones(rows.rows, 1);
+  distribution.kept = kept_code(model, rows, distribution.kept_levels);
+  return {asymptotic_code_certificate(distribution, x.code, x.levels)};
 }
 
 // With the code of what is released as it is, if that is given.
@@ -50,11 +50,11 @@ std::vector<Estimate> codebook_bounds(const TableModel& model, const TableCompon
                                       const EncodedRows& rows, const HiddenCode& x) {
   if (!x.whole) return {};
   CodebookReleaser releaser(*component.codebook, model.encoding(), model.observed_layout());
-  CodeLaw law;
-  law.probability = releaser.probabilities(rows);
-  law.kept = kept_code(model, rows, law.kept_levels);
-  return {asymptotic_code_certificate(law, x.code, x.levels),
-          distribution_free_code_certificate(law, x.code, x.levels)};
+  CodeDistribution distribution;
+  distribution.probability = releaser.probabilities(rows);
+  distribution.kept = kept_code(model, rows, distribution.kept_levels);
+  return {asymptotic_code_certificate(distribution, x.code, x.levels),
+          distribution_free_code_certificate(distribution, x.code, x.levels)};
 }
 
 std::vector<Estimate> component_bounds(const TableModel& model, const TableComponent& component,

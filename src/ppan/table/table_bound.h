@@ -1,6 +1,6 @@
 #pragma once
 
-// Bounds from above on what a model of a table gives away, from the law of its mechanism: no attacker is
+// Upper bounds on what a model of a table gives away, from the distribution of its mechanism: no attacker is
 // involved, so none can be too weak.
 //
 //     finite       P(z|w) itself
@@ -25,10 +25,10 @@ struct HiddenCode {
   bool whole = true;
 };
 
-/// Every bound that is tighter in kind than H(X), tightest first; none where the law says nothing or columns
-/// are kept, of which no law speaks. `rows` holds the observed columns of the rows that `x` is about; they
-/// stand for the population, see density_bound.h. A mixture has one bound, whose interval is that of its
-/// parts, ends added as they are.
+/// Every bound that is tighter in kind than H(X), tightest first; none where the distribution says nothing or
+/// columns are kept, of which no distribution speaks. `rows` holds the observed columns of the rows that `x`
+/// is about; they stand for the population, see density_bound.h. A mixture has one bound, whose interval is
+/// that of its parts, ends added as they are.
 std::vector<Estimate> table_upper_bounds(const TableModel& model, const EncodedRows& rows,
                                          const HiddenCode& x, const DensityBoundOptions& options = {});
 

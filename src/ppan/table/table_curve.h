@@ -68,8 +68,8 @@ struct MeasuredRelease {
   TableChange change{};
   /// Models meet the whole suite of attackers, other references all but two (LeakageDetail::kNumber).
   AuditReport audit{};
-  /// I(X;Z) of all hidden columns together, on the same rows: the tightest bound from above that the law of
-  /// the mechanism allows, see table_bound.h, or H(X). Absent for references that are no model.
+  /// I(X;Z) of all hidden columns together, on the same rows: the tightest upper bound that the distribution
+  /// of the mechanism allows, see table_bound.h, or H(X). Absent for references that are no model.
   std::optional<Estimate> upper{};
   /// What a recipient loses, for each task column: learned from released training rows, tested on the same
   /// rows that are attacked.

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ppan/table/table_distortion.h"
 #include "ppan/model/table_model.h"
+#include "ppan/table/table_distortion.h"
 
 namespace ppan {
 namespace {
@@ -91,7 +91,7 @@ TrainOptions train_options(const TableGame& game, const MechanismOptions& mechan
                            const TableTrainingOptions& options, std::uint64_t seed) {
   TrainOptions out;
   out.game.mechanism = mechanism;
-  // An adversary with more units than that learns the rows of a small table by heart, and the mechanism
+  // An adversary with more units than that overfits the rows of a small table, and the mechanism
   // spends its budget on what no other attacker could know.
   std::vector<Index> units = options.hidden;
   for (Index& u : units) u = std::min(u, std::max(kLeastUnits, game.records.rows() / kRowsPerUnit));
@@ -158,7 +158,7 @@ double entropy(const Attribute<float>& x) {
 }
 
 // h(X), as far as the parts of the chain rule know it: exact for one finite attribute, for several the sum of
-// their entropies (an upper bound), for real ones the entropy of a normal law of their variance.
+// their entropies (an upper bound), for real ones the entropy of a normal distribution of their variance.
 double prior_entropy(const std::vector<Attribute<float>>& sensitive) {
   double sum = 0;
   for (const Attribute<float>& x : sensitive) {
@@ -252,8 +252,8 @@ TrainedMechanism train_point(const TableGame& game, const TableStart& start, dou
                              const TableTrainingOptions& options, std::uint64_t seed,
                              const std::vector<Observer>& observers) {
   TrainOptions train_with = train_options(game, start.mechanism, options, seed);
-  // The expected and record forms need a weight that makes a breach of the budget dear; the dual finds its
-  // own.
+  // The expected and record forms need a weight that makes a breach of the budget expensive; the dual finds
+  // its own.
   train_with.game.budget = {.form = options.budget_form,
                             .limit = budget,
                             .weight = options.budget_form == BudgetForm::kDual ? kDualWeight : kPenaltyWeight,

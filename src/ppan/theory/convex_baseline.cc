@@ -272,15 +272,15 @@ Rows positive_rows(const Vector<double>& mass) {
   return rows;
 }
 
-void require_usable(const FiniteLaw& law, const MatrixRef<double>& distortion, double budget,
-                    const ConvexOptions& options) {
+void require_usable(const FiniteDistribution& distribution, const MatrixRef<double>& distortion,
+                    double budget, const ConvexOptions& options) {
   ProblemList problems;
-  problems.add("law", law.check());
+  problems.add("distribution", distribution.check());
   problems.add("options", options.check());
   problems.require_at_least("budget", budget, 0);
-  problems.require(distortion.rows() == law.wy.cols() && distortion.cols() > 0, "distortion",
+  problems.require(distortion.rows() == distribution.wy.cols() && distortion.cols() > 0, "distortion",
                    fmt::format("is {} x {} where {} useful values are known", distortion.rows(),
-                               distortion.cols(), law.wy.cols()));
+                               distortion.cols(), distribution.wy.cols()));
   problems.require(distortion.size() == 0 || (distortion.allFinite() && distortion.minCoeff() >= 0),
                    "distortion", "has an entry that is negative or not finite");
   require_none(problems.take(), "the convex baseline cannot be computed");
@@ -295,24 +295,24 @@ Problems ConvexOptions::check() const {
   return problems.take();
 }
 
-double least_distortion(const FiniteLaw& law, const MatrixRef<double>& distortion) {
-  return (law.wy * distortion).rowwise().minCoeff().sum();
+double least_distortion(const FiniteDistribution& distribution, const MatrixRef<double>& distortion) {
+  return (distribution.wy * distortion).rowwise().minCoeff().sum();
 }
 
-ConvexSolution solve_convex(const FiniteLaw& law, const MatrixRef<double>& distortion, double budget,
-                            const ConvexOptions& options) {
-  require_usable(law, distortion, budget, options);
-  const double least = least_distortion(law, distortion);
+ConvexSolution solve_convex(const FiniteDistribution& distribution, const MatrixRef<double>& distortion,
+                            double budget, const ConvexOptions& options) {
+  require_usable(distribution, distortion, budget, options);
+  const double least = least_distortion(distribution, distortion);
   const double rounding = 1e-12 * std::max(1.0, distortion.maxCoeff());
   if (budget < least - rounding)
     throw Error(ErrorCode::kUsage, fmt::format("no mechanism has a distortion of {} or less", budget),
                 fmt::format("give a budget of at least {}", least));
 
-  const Rows possible = positive_rows(law.wx.rowwise().sum());
-  const Rows present = positive_rows(law.wx.colwise().sum().transpose());
+  const Rows possible = positive_rows(distribution.wx.rowwise().sum());
+  const Rows present = positive_rows(distribution.wx.colwise().sum().transpose());
   Reduced problem;
-  problem.wx = law.wx(possible, present);
-  problem.cost = law.wy(possible, Eigen::all) * distortion;
+  problem.wx = distribution.wx(possible, present);
+  problem.cost = distribution.wy(possible, Eigen::all) * distortion;
   problem.cost.colwise() -= problem.cost.rowwise().minCoeff().eval();
   const Index nw = problem.wx.rows();
   const Index nz = distortion.cols();
@@ -366,11 +366,11 @@ ConvexSolution solve_convex(const FiniteLaw& law, const MatrixRef<double>& disto
   record();
 
   const Vector<double> mass = problem.wx.rowwise().sum();
-  best.mechanism = Vector<double>::Ones(law.wx.rows()) * (mass.transpose() * best_mechanism);
+  best.mechanism = Vector<double>::Ones(distribution.wx.rows()) * (mass.transpose() * best_mechanism);
   for (std::size_t i = 0; i < possible.size(); ++i)
     best.mechanism.row(possible[i]) = best_mechanism.row(static_cast<Index>(i));
-  best.leakage = leakage(law, best.mechanism);
-  best.distortion = expected_distortion(law, best.mechanism, distortion);
+  best.leakage = leakage(distribution, best.mechanism);
+  best.distortion = expected_distortion(distribution, best.mechanism, distortion);
   // Rounding may leave the two bounds in the wrong order by a few units in the last place.
   best.lower_bound = std::min(best.lower_bound, best.leakage);
   return best;

@@ -1,6 +1,7 @@
 #pragma once
 
-// The conventional approach: with the law known (or estimated from samples, see plug_in_pair) the problem
+// The conventional approach: with the distribution known (or estimated from samples, see plug_in_pair) the
+// problem
 //     minimise I(X;Z) over P(z|w)  subject to  E d(Y,Z) <= budget
 // is convex and is solved exactly, here by a barrier method. The answer carries a
 // certificate. As a function of P(x,z), I is convex and homogeneous of degree 1, so it lies above its tangent
@@ -13,7 +14,7 @@
 
 #include "ppan/core/matrix.h"
 #include "ppan/core/problem.h"
-#include "ppan/theory/finite_law.h"
+#include "ppan/theory/finite_distribution.h"
 
 namespace ppan::theory {
 
@@ -26,9 +27,10 @@ struct ConvexOptions {
 
 struct ConvexSolution {
   Matrix<double> mechanism;  ///< P(z|w), a row per w. Within the budget.
-  double leakage = 0;  ///< I(X;Z) of `mechanism` under the given law, nats: an upper bound on the optimum.
+  double leakage =
+      0;  ///< I(X;Z) of `mechanism` under the given distribution, nats: an upper bound on the optimum.
   double lower_bound = 0;  ///< No mechanism within the budget leaks less, nats.
-  double distortion = 0;   ///< E d(Y,Z) of `mechanism` under the given law.
+  double distortion = 0;   ///< E d(Y,Z) of `mechanism` under the given distribution.
   double multiplier = 0;   ///< s: nats of leakage saved per unit of distortion added.
   int iterations = 0;
 
@@ -37,12 +39,12 @@ struct ConvexSolution {
 };
 
 /// The least E d(Y,Z) any mechanism can have.
-double least_distortion(const FiniteLaw& law, const MatrixRef<double>& distortion);
+double least_distortion(const FiniteDistribution& distribution, const MatrixRef<double>& distortion);
 
 /// Solves the problem. Cells and whole rows of probability 0 are allowed; a w of probability 0 releases a
 /// draw from P(z), which tells nothing about it. Throws Error(kUsage) when the budget is below
 /// least_distortion or an argument is malformed.
-ConvexSolution solve_convex(const FiniteLaw& law, const MatrixRef<double>& distortion, double budget,
-                            const ConvexOptions& options = {});
+ConvexSolution solve_convex(const FiniteDistribution& distribution, const MatrixRef<double>& distortion,
+                            double budget, const ConvexOptions& options = {});
 
 }  // namespace ppan::theory

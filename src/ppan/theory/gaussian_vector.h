@@ -34,8 +34,8 @@ double mutual_information(const GaussianVector& pair);
 /// From distortion = c * (number of rho_i != 0) on the leakage is 0.
 GaussianVectorOptimum least_leakage(const GaussianVector& pair, double distortion);
 
-/// Canonical coordinates of a Gaussian law: with P = Sx^-1/2 Sxy Sy^-1/2 = U L V^T, x' = U^T Sx^-1/2 x and
-/// y' = V^T Sy^-1/2 y have identity covariances and cross-covariance L.
+/// Canonical coordinates of a Gaussian distribution: with P = Sx^-1/2 Sxy Sy^-1/2 = U L V^T, x' = U^T Sx^-1/2
+/// x and y' = V^T Sy^-1/2 y have identity covariances and cross-covariance L.
 struct CanonicalForm {
   Vector<double> rho;  ///< Singular values of P, largest first; min(dim X, dim Y) of them.
   double scale = 0;    ///< c, the mean of the diagonal of V^T Sy V.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Information of finite laws, exact up to rounding. Everything in nats; 0 log 0 = 0.
+// Information of finite distributions, exact up to rounding. Everything in nats; 0 log 0 = 0.
 
 #include "ppan/core/matrix.h"
 

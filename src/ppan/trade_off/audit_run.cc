@@ -22,7 +22,8 @@ SuccessRate rate_of(const Rate& rate) {
 
 // The winner is named with its parts where it is a mixture.
 bool is_winner(const AttackerScore& score, const AttributeAudit& attribute) {
-  return attribute.winner == score.name || (score.name == "mixture" && attribute.winner.starts_with("mixture ("));
+  return attribute.winner == score.name ||
+         (score.name == "mixture" && attribute.winner.starts_with("mixture ("));
 }
 
 AuditDetail detail_of(const AttributeAudit& attribute, const std::string& made) {
@@ -93,7 +94,7 @@ CurveTable curve_of(const AuditReport& report, const AuditRun& run) {
   return out;
 }
 
-RunSummary summary_of(const AuditReport& report, const AuditRun& run) {
+RunSummary make_run_summary(const AuditReport& report, const AuditRun& run) {
   RunSummary out;
   out.version = run.version;
   out.command = run.command;
@@ -177,14 +178,17 @@ std::string audit_text(const AuditReport& report) {
 static std::string reach_of(const AttributeAudit& attribute) {
   std::string out;
   if (attribute.power) {
-    out += fmt::format("; leaks of {:.4f} nats and more are found with probability 0.9, so up to {:.4f} nats are allowed for",
-                       attribute.power->nats, attribute.upper_end);
+    out += fmt::format(
+        "; leaks of {:.4f} nats and more are found with probability 0.9, so up to {:.4f} nats are allowed "
+        "for",
+        attribute.power->nats, attribute.upper_end);
   }
   if (attribute.forecast) {
     const Estimate& later = attribute.forecast->ten_times;
-    out += fmt::format("; with ten times the rows attackers are expected to find {:.4f} nats (estimate, 95 % interval "
-                       "{:.4f} to {:.4f})",
-                       later.nats, later.interval95->low, later.interval95->high);
+    out += fmt::format(
+        "; with ten times the rows attackers are expected to find {:.4f} nats (estimate, 95 % interval "
+        "{:.4f} to {:.4f})",
+        later.nats, later.interval95->low, later.interval95->high);
   }
   return out;
 }
@@ -214,7 +218,7 @@ std::filesystem::path write_audit_run(const std::filesystem::path& directory, co
   details.points.push_back(std::move(point));
   write_file(directory / "findings.json", to_json(report));
   write_file(directory / "audit.json", to_json(details));
-  write_file(directory / "summary.json", to_json(summary_of(report, run)));
+  write_file(directory / "summary.json", to_json(make_run_summary(report, run)));
   write_file(directory / "curve.csv", to_csv(curve_of(report, run)));
   return write_report(directory);
 }

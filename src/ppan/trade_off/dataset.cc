@@ -60,7 +60,7 @@ std::vector<ColumnSpec> columns_to_read(const Schema& schema) {
 }  // namespace
 
 Dataset open_dataset(const JobFile& job) {
-  if (job.about_pictures())
+  if (job.about_images())
     throw Error(ErrorCode::kUsage, "the job is about images, not about a table", "use 'ppan curve'");
   const TableSource source(job);
   Dataset out;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The audit of a model: it releases the given rows itself, as often as the attackers want, and where its law
-// is known it says so, so that leakage is bounded from above too.
+// The audit of a model: it releases the given rows itself, as often as the attackers want, and where its
+// distribution is known it says so, so that leakage is bounded by an upper bound too.
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ class ModelAuditData {
   /// One release of it. Draws are told apart by `number` and the same for the same seed: an audit can be
   /// repeated, and none of them is published.
   [[nodiscard]] AuditTable release(std::int64_t number) const;
-  /// Bounds from above that the law of the mechanism allows (table_bound.h).
+  /// Upper bounds that the distribution of the mechanism allows (table_bound.h).
   [[nodiscard]] std::vector<Estimate> upper_bounds(const AttackTarget& target) const;
   [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
 

@@ -57,7 +57,7 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   return out;
 }
 
-// Of a surrogate S for the sensitive attribute X: I(X;Z) <= I(S;Z) + slack, so what bounds the one from above
+// Of a surrogate S for the sensitive attribute X: I(X;Z) <= I(S;Z) + slack, so an upper bound on the one
 // bounds the other with the slack added.
 Estimate with_slack(Estimate bound, double slack) {
   if (slack == 0) return bound;
@@ -434,7 +434,7 @@ CurveTable curve_of(const TableCurveResult& result) {
   return out;
 }
 
-RunSummary summary_of(const TableCurveResult& result, const CurveRun& run) {
+RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run) {
   RunSummary out;
   const std::string source = std::filesystem::path(run.job.source).filename().string();
   out.version = run.version;
@@ -581,7 +581,7 @@ std::filesystem::path write_table_run(const std::filesystem::path& directory, co
     save_model(directory / kConstantModel,
                end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
   write_file(directory / "columns.json", to_json(details_of(result, table, run)));
-  write_file(directory / "summary.json", to_json(summary_of(result, run)));
+  write_file(directory / "summary.json", to_json(make_run_summary(result, run)));
   write_file(directory / "curve.csv", to_csv(curve_of(result)));
   return write_report(directory);
 }

@@ -49,7 +49,7 @@ double hidden_entropy(const Table& table, const Schema& schema);
 MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy);
 
 CurveTable curve_of(const TableCurveResult& result);
-RunSummary summary_of(const TableCurveResult& result, const CurveRun& run);
+RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run);
 /// Columns where so many levels were grouped into one that less is told, and less is hidden, than the name
 /// promises; a sentence each.
 std::vector<std::string> grouped_columns(const TableCurveResult& result);

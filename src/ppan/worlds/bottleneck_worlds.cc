@@ -46,10 +46,10 @@ double BottleneckBinaryWorld::greatest_useful(double rate) const {
   return theory::greatest_useful(theory::BottleneckBinary{p}, rate);
 }
 
-theory::FiniteLaw BottleneckBinaryWorld::law() const {
+theory::FiniteDistribution BottleneckBinaryWorld::distribution() const {
   Matrix<double> pair(2, 2);
   pair << (1 - p) / 2, p / 2, p / 2, (1 - p) / 2;
-  return theory::law_of_pair(pair, Observation::kBottleneck);
+  return theory::distribution_of_pair(pair, Observation::kBottleneck);
 }
 
 Records<double> BottleneckBinaryWorld::sample(Index count, RandomSource& random) const {

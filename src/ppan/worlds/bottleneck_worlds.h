@@ -28,7 +28,7 @@ struct BottleneckBinaryWorld {
   [[nodiscard]] double mutual_information() const;
   [[nodiscard]] double optimum(double useful) const;
   [[nodiscard]] double greatest_useful(double rate) const;
-  [[nodiscard]] theory::FiniteLaw law() const;
+  [[nodiscard]] theory::FiniteDistribution distribution() const;
   [[nodiscard]] Records<double> sample(Index count, RandomSource& random) const;
 };
 static_assert(KnownOptimum<BottleneckBinaryWorld> && FiniteWorld<BottleneckBinaryWorld>);

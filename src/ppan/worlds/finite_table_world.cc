@@ -96,18 +96,19 @@ Problems FiniteTableWorld::check() const {
 }
 
 double FiniteTableWorld::mutual_information() const {
-  return theory::mutual_information(law().wx);
+  return theory::mutual_information(distribution().wx);
 }
 
-theory::FiniteLaw FiniteTableWorld::law() const {
-  theory::FiniteLaw law{Matrix<double>::Zero(w_levels, x_levels), Matrix<double>::Zero(w_levels, y_levels)};
+theory::FiniteDistribution FiniteTableWorld::distribution() const {
+  theory::FiniteDistribution distribution{Matrix<double>::Zero(w_levels, x_levels),
+                                          Matrix<double>::Zero(w_levels, y_levels)};
   double sum = 0;
   for (const FiniteCell& cell : cells) sum += cell.probability;
   for (const FiniteCell& cell : cells) {
-    law.wx(cell.w, cell.x) += cell.probability / sum;
-    law.wy(cell.w, cell.y) += cell.probability / sum;
+    distribution.wx(cell.w, cell.x) += cell.probability / sum;
+    distribution.wy(cell.w, cell.y) += cell.probability / sum;
   }
-  return law;
+  return distribution;
 }
 
 Matrix<double> FiniteTableWorld::pair() const {

@@ -27,7 +27,7 @@ struct FiniteTableWorld {
   [[nodiscard]] Problems check() const;
   /// I(X;W): what a release of everything observed would leak.
   [[nodiscard]] double mutual_information() const;
-  [[nodiscard]] theory::FiniteLaw law() const;
+  [[nodiscard]] theory::FiniteDistribution distribution() const;
   [[nodiscard]] Matrix<double> pair() const;  ///< P(x,y), a row per x.
   [[nodiscard]] Records<double> sample(Index count, RandomSource& random) const;
 };

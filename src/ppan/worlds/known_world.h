@@ -8,7 +8,7 @@
 #include "ppan/core/problem.h"
 #include "ppan/core/random.h"
 #include "ppan/core/records.h"
-#include "ppan/theory/finite_law.h"
+#include "ppan/theory/finite_distribution.h"
 #include "ppan/theory/observation.h"
 
 namespace ppan {
@@ -28,10 +28,10 @@ concept KnownOptimum = KnownWorld<World> && requires(const World& world) {
   { world.optimum(double{}) } -> std::same_as<double>;
 };
 
-/// A finite world gives its law, for exact scoring and for the convex baseline.
+/// A finite world gives its distribution, for exact scoring and for the convex baseline.
 template <typename World>
 concept FiniteWorld = KnownWorld<World> && requires(const World& world) {
-  { world.law() } -> std::same_as<theory::FiniteLaw>;
+  { world.distribution() } -> std::same_as<theory::FiniteDistribution>;
 };
 
 }  // namespace ppan

@@ -23,8 +23,8 @@ double SymmetricPairWorld::optimum(double distortion) const {
                                                : least_leakage_useful_only(pair, distortion);
 }
 
-theory::FiniteLaw SymmetricPairWorld::law() const {
-  return theory::law_of_pair(theory::joint(pair), observation);
+theory::FiniteDistribution SymmetricPairWorld::distribution() const {
+  return theory::distribution_of_pair(theory::joint(pair), observation);
 }
 
 Records<double> SymmetricPairWorld::sample(Index count, RandomSource& random) const {

@@ -14,7 +14,7 @@ struct SymmetricPairWorld {
   [[nodiscard]] Problems check() const;
   [[nodiscard]] double mutual_information() const;
   [[nodiscard]] double optimum(double distortion) const;
-  [[nodiscard]] theory::FiniteLaw law() const;
+  [[nodiscard]] theory::FiniteDistribution distribution() const;
   [[nodiscard]] Records<double> sample(Index count, RandomSource& random) const;
 };
 static_assert(KnownOptimum<SymmetricPairWorld> && FiniteWorld<SymmetricPairWorld>);

@@ -293,7 +293,7 @@ TEST(Audit, JointLeakageOfManyCells) {
   ASSERT_TRUE(report.joint);
   EXPECT_EQ(report.joint->leakage.bound, Bound::kEstimate);
   EXPECT_NEAR(report.joint->leakage.nats, std::log(6.0), 0.15);
-  // Bounds from above are asked for of all columns as one.
+  // Upper bounds are asked for of all columns as one.
   input.sensitive.resize(2);
   std::int32_t levels = 0;
   input.upper_bounds = [&](const AttackTarget& target) {
@@ -386,8 +386,9 @@ TEST(Audit, WordsClaimOnlyWhatWasFound) {
   EXPECT_THAT(headline(attribute, InformationUnit::kNats), HasSubstr("leakage of \"x\" is at least"));
   // Nothing seen is not nothing there: from which size on it would have been seen is said with it.
   attribute.leakage.interval95->low = 0;
-  EXPECT_THAT(headline(attribute, InformationUnit::kNats),
-              ::testing::AllOf(HasSubstr("nothing was seen of \"x\""), HasSubstr("are not seen by this audit")));
+  EXPECT_THAT(
+      headline(attribute, InformationUnit::kNats),
+      ::testing::AllOf(HasSubstr("nothing was seen of \"x\""), HasSubstr("are not seen by this audit")));
 }
 
 TEST(Audit, JsonHoldsTheReport) {

@@ -43,25 +43,25 @@ World make_world(Index values, Index codes, Index levels, double strength, doubl
   out.w = normal.col(0).array().abs() + 0.1;
   out.w /= out.w.sum();
   out.x = softmax(strength * normal.middleCols(1, levels));
-  const Matrix<double> law = softmax(softness * normal.rightCols(codes));
-  out.c = law.cast<float>();
-  out.truth = information(out.x.transpose() * out.w.asDiagonal() * law);
+  const Matrix<double> distribution = softmax(softness * normal.rightCols(codes));
+  out.c = distribution.cast<float>();
+  out.truth = information(out.x.transpose() * out.w.asDiagonal() * distribution);
   return out;
 }
 
 struct Sample {
-  CodeLaw law;
+  CodeDistribution distribution;
   Symbols x;
 };
 
 Sample draw(const World& world, Index rows, SeededRandom& random) {
   Sample out;
-  out.law.probability.resize(rows, world.c.cols());
+  out.distribution.probability.resize(rows, world.c.cols());
   const std::vector<double> of_w(world.w.data(), world.w.data() + world.w.size());
   for (Index i = 0; i < rows; ++i) {
     const Index w = draw_index(random, of_w);
     const Vector<double> share = world.x.row(w).transpose();
-    out.law.probability.row(i) = world.c.row(w);
+    out.distribution.probability.row(i) = world.c.row(w);
     out.x.push_back(static_cast<std::int32_t>(
         draw_index(random, std::span(share.data(), static_cast<std::size_t>(share.size())))));
   }
@@ -70,28 +70,28 @@ Sample draw(const World& world, Index rows, SeededRandom& random) {
 
 // Rows that equal the distribution exactly: the plug-in is then the truth.
 TEST(CodeCertificate, CountsExactly) {
-  CodeLaw law;
-  law.probability.resize(4, 2);
-  law.probability << 1, 0, 1, 0, 0, 1, 0, 1;
-  EXPECT_NEAR(code_information(law, {0, 0, 1, 1}, 2), std::log(2.0), 1e-12);
-  EXPECT_NEAR(code_information(law, {0, 1, 0, 1}, 2), 0, 1e-12);
+  CodeDistribution distribution;
+  distribution.probability.resize(4, 2);
+  distribution.probability << 1, 0, 1, 0, 0, 1, 0, 1;
+  EXPECT_NEAR(code_information(distribution, {0, 0, 1, 1}, 2), std::log(2.0), 1e-12);
+  EXPECT_NEAR(code_information(distribution, {0, 1, 0, 1}, 2), 0, 1e-12);
   // What is kept counts with the code.
-  law.kept = {0, 1, 0, 1};
-  law.kept_levels = 2;
-  EXPECT_NEAR(code_information(law, {0, 1, 0, 1}, 2), std::log(2.0), 1e-12);
+  distribution.kept = {0, 1, 0, 1};
+  distribution.kept_levels = 2;
+  EXPECT_NEAR(code_information(distribution, {0, 1, 0, 1}, 2), std::log(2.0), 1e-12);
 }
 
 // With hard codes the bias is that of G. Miller and W. Madow: (|XC| - |X| - |C| + 1) / 2n.
 TEST(CodeCertificate, BiasOfHardCodes) {
   SeededRandom random(4);
-  CodeLaw law;
+  CodeDistribution distribution;
   Symbols x;
-  law.probability.setZero(600, 5);
+  distribution.probability.setZero(600, 5);
   for (Index i = 0; i < 600; ++i) {
-    law.probability(i, random.index(5)) = 1;
+    distribution.probability(i, random.index(5)) = 1;
     x.push_back(static_cast<std::int32_t>(random.index(3)));
   }
-  EXPECT_NEAR(corrected_code_information(law, x, 3).bias, (15.0 - 3 - 5 + 1) / 1200, 1e-9);
+  EXPECT_NEAR(corrected_code_information(distribution, x, 3).bias, (15.0 - 3 - 5 + 1) / 1200, 1e-9);
 }
 
 // Small worlds with independent, weakly and strongly dependent x, hard and soft codes.
@@ -117,9 +117,12 @@ TEST(CodeCertificate, CoversTheTruth) {
     const World world = make_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
     const Sample sample = draw(world, one.rows, random);
     const auto levels = static_cast<std::int32_t>(one.levels);
-    asymptotic += asymptotic_code_certificate(sample.law, sample.x, levels).nats < world.truth - 1e-6 ? 1 : 0;
+    asymptotic +=
+        asymptotic_code_certificate(sample.distribution, sample.x, levels).nats < world.truth - 1e-6 ? 1 : 0;
     free +=
-        distribution_free_code_certificate(sample.law, sample.x, levels).nats < world.truth - 1e-6 ? 1 : 0;
+        distribution_free_code_certificate(sample.distribution, sample.x, levels).nats < world.truth - 1e-6
+            ? 1
+            : 0;
   }
   EXPECT_LE(asymptotic, 10);
   EXPECT_EQ(free, 0);
@@ -135,7 +138,7 @@ TEST(CodeCertificate, TheEstimateAloneDoesNotCover) {
     const World world = make_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
     const Sample sample = draw(world, one.rows, random);
     const CodeInformation found =
-        corrected_code_information(sample.law, sample.x, static_cast<std::int32_t>(one.levels));
+        corrected_code_information(sample.distribution, sample.x, static_cast<std::int32_t>(one.levels));
     wrong += found.plug_in - found.bias < world.truth ? 1 : 0;
   }
   EXPECT_GT(wrong, 10);
@@ -147,7 +150,7 @@ TEST(CodeCertificate, GapShrinksWithRecords) {
   const World world = make_world(200, 64, 2, 0.3, 3, random);
   const auto gap = [&](Index rows) {
     const Sample sample = draw(world, rows, random);
-    return distribution_free_code_certificate(sample.law, sample.x, 2).nats - world.truth;
+    return distribution_free_code_certificate(sample.distribution, sample.x, 2).nats - world.truth;
   };
   const double few = gap(2000);
   const double many = gap(20000);
@@ -161,8 +164,8 @@ TEST(CodeCertificate, UnseenLevelsCost) {
   SeededRandom random(3);
   const World world = make_world(30, 4, 2, 0.3, 2, random);
   const Sample sample = draw(world, 2000, random);
-  EXPECT_GT(distribution_free_code_certificate(sample.law, sample.x, 3).nats,
-            distribution_free_code_certificate(sample.law, sample.x, 2).nats);
+  EXPECT_GT(distribution_free_code_certificate(sample.distribution, sample.x, 3).nats,
+            distribution_free_code_certificate(sample.distribution, sample.x, 2).nats);
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ Symbols fair_bits(Index rows, std::uint64_t seed) {
   return x;
 }
 
-// Where X determines W the empirical law is the law: the interval misses on one side in 2.5 % of the cases;
-// more than 8 of 100 on either side with probability 0.003.
+// Where X determines W the empirical distribution is the distribution: the interval misses on one side in 2.5
+// % of the cases; more than 8 of 100 on either side with probability 0.003.
 TEST(DensityBound, KnownDensityMatchesTheIntegral) {
   for (const double a : {0.3, 1.0}) {
     const double truth = sign_in_noise(a);
@@ -63,7 +63,8 @@ TEST(DensityBound, KnownDensityMatchesTheIntegral) {
   }
 }
 
-// W Gaussian with variance s^2, unit noise: I(W;C) = 1/2 log(1 + s^2), which the broad normal law attains.
+// W Gaussian with variance s^2, unit noise: I(W;C) = 1/2 log(1 + s^2), which the broad normal distribution
+// attains.
 TEST(DensityBound, ObservedBoundOfAGaussianCodeIsItsInformation) {
   SeededRandom random(7);
   ReleaseDensity density;
@@ -95,20 +96,20 @@ TEST(DensityBound, ObservedBoundIsAboveTheSensitiveOne) {
   EXPECT_LT(sensitive.nats, std::log(2.0));
 }
 
-TEST(DensityBound, FiniteLawIsExactOnTheEmpiricalLaw) {
+TEST(DensityBound, FiniteDistributionIsExactOnTheEmpiricalLaw) {
   // Erasure with probability 1/4: I(X;Z) = 3/4 H(X), with H that of the shares.
   const Symbols x = fair_bits(500, 3);
-  Matrix<double> law = Matrix<double>::Zero(500, 3);
+  Matrix<double> distribution = Matrix<double>::Zero(500, 3);
   double ones = 0;
   for (Index i = 0; i < 500; ++i) {
-    law(i, x[static_cast<std::size_t>(i)]) = 0.75;
-    law(i, 2) = 0.25;
+    distribution(i, x[static_cast<std::size_t>(i)]) = 0.75;
+    distribution(i, 2) = 0.25;
     ones += x[static_cast<std::size_t>(i)];
   }
   const double p = ones / 500;
   const double entropy = -p * std::log(p) - (1 - p) * std::log(1 - p);
-  EXPECT_NEAR(finite_upper_bound(law, x, 2).nats, 0.75 * entropy, 1e-12);
-  EXPECT_THROW(finite_upper_bound(law.topRows(10), x, 2), Error);
+  EXPECT_NEAR(finite_upper_bound(distribution, x, 2).nats, 0.75 * entropy, 1e-12);
+  EXPECT_THROW(finite_upper_bound(distribution.topRows(10), x, 2), Error);
 }
 
 // The density read off a mechanism is the one it draws from: mean and covariance of many draws.
@@ -175,13 +176,13 @@ TEST(DensityBound, LawOfAFiniteMechanism) {
   const auto mechanism = make_mechanism<double>({.kind = MechanismKind::kFinite, .released = 4}, observed);
   SeededRandom random(1);
   mechanism->initialise(random);
-  const Matrix<double> law = release_law(*mechanism, observed);
-  EXPECT_EQ(law.rows(), 4);
-  EXPECT_LT((law.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-12);
-  EXPECT_EQ(law.row(1), law.row(3));
+  const Matrix<double> distribution = release_distribution(*mechanism, observed);
+  EXPECT_EQ(distribution.rows(), 4);
+  EXPECT_LT((distribution.rowwise().sum().array() - 1).abs().maxCoeff(), 1e-12);
+  EXPECT_EQ(distribution.row(1), distribution.row(3));
 }
 
-// X = sign of W; what each kind of mechanism lets the audit say from above.
+// X = sign of W; what each kind of mechanism lets the audit bound.
 TEST(DensityBound, BoundsThatAMechanismAllows) {
   Attribute<double> observed;
   observed.value.resize(600, 1);

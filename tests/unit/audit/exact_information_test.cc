@@ -22,8 +22,8 @@ TEST(ExactInformation, ScoresAMechanism) {
   const SymmetricPairWorld world{{5, 0.3}, Observation::kUsefulOnly};
   Matrix<double> flip = Matrix<double>::Constant(5, 5, 0.2 / 4);
   flip.diagonal().setConstant(0.8);
-  EXPECT_NEAR(exact_information(world.law().wx, flip).nats, world.optimum(0.2), 1e-14);
-  EXPECT_NEAR(exact_information(world.law().wx, Matrix<double>::Constant(5, 2, 0.5)).nats, 0, 1e-15);
+  EXPECT_NEAR(exact_information(world.distribution().wx, flip).nats, world.optimum(0.2), 1e-14);
+  EXPECT_NEAR(exact_information(world.distribution().wx, Matrix<double>::Constant(5, 2, 0.5)).nats, 0, 1e-15);
 }
 
 TEST(ExactInformation, RefusesWhatIsNotAPmf) {

@@ -49,7 +49,7 @@ TEST(GaussianInformation, IsTheFormula) {
   EXPECT_NEAR(gaussian_information(joint.leftCols(2), joint.rightCols(3)).nats, expected, 1e-10);
 }
 
-TEST(GaussianInformation, Laws) {
+TEST(GaussianInformation, Distributions) {
   SeededRandom random(2);
   const Matrix<double> x = normal(2000, 2, random);
   const Matrix<double> z = x * normal(2, 3, random) + normal(2000, 3, random);

@@ -101,7 +101,7 @@ TEST(Ksg, FindsDependenceWithoutCorrelation) {
   EXPECT_NEAR(ksg_information(x, x.array().square() + u.array()).nats, truth, 0.05);
 }
 
-TEST(Ksg, Laws) {
+TEST(Ksg, Distributions) {
   SeededRandom random(4);
   const Matrix<double> x = normal(5000, 1, random);
   const Matrix<double> z = x + normal(5000, 1, random);

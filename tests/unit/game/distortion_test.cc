@@ -149,7 +149,7 @@ TEST(PixelCrossEntropy, IsTheMeanOverPixels) {
   }
 }
 
-TEST(Distortion, UnchangedCostsTheEntropyOfThePictureAndNothingElsewhere) {
+TEST(Distortion, UnchangedCostsTheEntropyOfTheImageAndNothingElsewhere) {
   Attribute<float> useful;
   useful.value.resize(2, 2);
   useful.value << 0, 1, 0.25, 0.5;

@@ -200,7 +200,7 @@ TEST_P(MechanismGradient, WeightsOfARecordSumToOneOrWhatItsGateSays) {
   EXPECT_EQ(draws.seen().cols(), mechanism_->seen_width());
 }
 
-// A clone draws from the same law.
+// A clone draws from the same distribution.
 TEST_P(MechanismGradient, CloneKeepsParametersAndChangesTheNumberOfDraws) {
   const auto copy = mechanism_->clone(4);
   EXPECT_EQ(copy->parameters(), mechanism_->parameters());

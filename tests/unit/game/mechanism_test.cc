@@ -1,4 +1,4 @@
-// What a mechanism releases follows the law that its parameters say; options and names are checked.
+// What a mechanism releases follows the distribution that its parameters say; options and names are checked.
 
 #include "ppan/game/mechanism.h"
 
@@ -37,21 +37,21 @@ Matrix<double> known_logits() {
   return logits;
 }
 
-Matrix<double> known_law() {
+Matrix<double> known_distribution() {
   Matrix<double> p = known_logits().array().exp().matrix();
   for (Index w = 0; w < p.rows(); ++w) p.row(w) /= p.row(w).sum();
   return p;
 }
 
 // Pearson's statistic of kObserved multinomials with 4 cells: chi-squared with 3 * 3 = 9 degrees of freedom
-// if the codes follow `law`.
+// if the codes follow `distribution`.
 template <typename Scalar>
-double chi_squared(const Attribute<Scalar>& released, const Matrix<double>& law) {
+double chi_squared(const Attribute<Scalar>& released, const Matrix<double>& distribution) {
   Matrix<double> count = Matrix<double>::Zero(kObserved, 4);
   for (std::size_t i = 0; i < released.code.size(); ++i) {
     count(static_cast<Index>(i) / kPerSymbol, released.code[i]) += 1;
   }
-  const Matrix<double> expected = law * static_cast<double>(kPerSymbol);
+  const Matrix<double> expected = distribution * static_cast<double>(kPerSymbol);
   return ((count - expected).array().square() / expected.array()).sum();
 }
 
@@ -71,9 +71,9 @@ TEST(Release, FiniteFrequenciesFollowTheLaw) {
   SeededRandom random(71);
   const auto released = known_finite<double>(MechanismKind::kFinite)->release(each_symbol<double>(), random);
   ASSERT_EQ(released.levels, 4);
-  EXPECT_LT(chi_squared(released, known_law()), kChiSquaredLimit);
-  // The test sees a law in which two cells of one row differ by 0.02 from the truth.
-  Matrix<double> other = known_law();
+  EXPECT_LT(chi_squared(released, known_distribution()), kChiSquaredLimit);
+  // The test sees a distribution in which two cells of one row differ by 0.02 from the truth.
+  Matrix<double> other = known_distribution();
   other(0, 0) += 0.02;
   other(0, 3) -= 0.02;
   EXPECT_GT(chi_squared(released, other), kChiSquaredLimit);
@@ -82,7 +82,7 @@ TEST(Release, FiniteFrequenciesFollowTheLaw) {
 TEST(Release, FiniteFrequenciesFollowTheLawInSinglePrecisionAndWithSecureNoise) {
   SecureRandom random;
   const auto released = known_finite<float>(MechanismKind::kFinite)->release(each_symbol<float>(), random);
-  EXPECT_LT(chi_squared(released, known_law()), kChiSquaredLimit);
+  EXPECT_LT(chi_squared(released, known_distribution()), kChiSquaredLimit);
 }
 
 // The largest of logit + Gumbel noise falls on z with probability softmax(logits)_z, whatever the
@@ -90,7 +90,7 @@ TEST(Release, FiniteFrequenciesFollowTheLawInSinglePrecisionAndWithSecureNoise) 
 TEST(Release, GumbelFrequenciesFollowTheLaw) {
   SeededRandom random(72);
   const auto released = known_finite<double>(MechanismKind::kGumbel)->release(each_symbol<double>(), random);
-  EXPECT_LT(chi_squared(released, known_law()), kChiSquaredLimit);
+  EXPECT_LT(chi_squared(released, known_distribution()), kChiSquaredLimit);
 }
 
 struct Moments {

@@ -32,7 +32,7 @@ class AttackOnDigits : public ::testing::Test {
 };
 
 // The same for every kind of attacker, so that none is a passenger.
-TEST_F(AttackOnDigits, EveryAttackerReadsUnchangedPictures) {
+TEST_F(AttackOnDigits, EveryAttackerReadsUnchangedImages) {
   const ImageAttack attack = attack_images(unchanged_model(learn_), learn_, held_out_, small_attack());
   ASSERT_EQ(attack.attackers.size(), 5U);  // two networks, a convolution, their mean, trees
   for (const ImageAttackerScore& s : attack.attackers) {
@@ -46,9 +46,9 @@ TEST_F(AttackOnDigits, EveryAttackerReadsUnchangedPictures) {
   EXPECT_NEAR(attack.prior_accuracy, 0.25, 0.06);
 }
 
-TEST_F(AttackOnDigits, NobodyReadsTheMeanPicture) {
+TEST_F(AttackOnDigits, NobodyReadsTheMeanImage) {
   const ImageAttack attack = attack_images(constant_model(learn_), learn_, held_out_, small_attack());
-  // A lower bound may fall short of 0 and is then 0; above it can only be luck on 560 pictures.
+  // A lower bound may fall short of 0 and is then 0; above it can only be luck on 560 images.
   EXPECT_LT(attack.strongest().leakage.nats, 0.01);
   EXPECT_LT(attack.strongest().accuracy.value, attack.prior_accuracy + 0.06);
 }
@@ -59,7 +59,7 @@ TEST_F(AttackOnDigits, FindsWhatAMixtureLetsThrough) {
   model.components.push_back(constant_model(learn_).components.front());
   model.components.back().weight = 0.5;
   const ImageAttack attack = attack_images(model, learn_, held_out_, small_attack());
-  // Half of H(X) leaks: a shown picture tells everything, the mean picture nothing.
+  // Half of H(X) leaks: a shown image tells everything, the mean image nothing.
   EXPECT_GT(attack.strongest().leakage.nats, 0.35 * attack.entropy);
   EXPECT_LT(attack.strongest().leakage.nats, 0.55 * attack.entropy);
 }
@@ -83,7 +83,7 @@ TEST_F(AttackOnDigits, SeesTheCodeOfANoisyCodeToo) {
 
 // A code that tells nothing (its parameters are 0, so that everybody's centre is the same) behind a gate that
 // is open to the same share of every label: the digit is known of exactly the others.
-TEST_F(AttackOnDigits, PicturesThatAGateShowsCountAsRead) {
+TEST_F(AttackOnDigits, ImagesThatAGateShowsCountAsRead) {
   const CodeImageOptions options{.encoder = {4}, .decoder = {4}, .code = 2, .gate = {3}};
   const TrainOptions training = code_training(options, 64, 0.2, 1);
   const Records<float> records = image_records(learn_);
@@ -93,12 +93,12 @@ TEST_F(AttackOnDigits, PicturesThatAGateShowsCountAsRead) {
     mechanism->parameters().tail(1).setConstant(static_cast<float>(std::log(open / (1 - open))));
     const ImageModel model = trained_model(learn_, *mechanism, "point 1");
     const ImageAttack attack = attack_images(model, learn_, held_out_, small_attack());
-    // Attackers learn the shares of the labels from 1,500 pictures and are scored on 560; the shares there
+    // Attackers learn the shares of the labels from 1,500 images and are scored on 560; the shares there
     // differ, which costs each at most a few thousandths of a nat.
     EXPECT_NEAR(attack.strongest().leakage.nats, (1 - open) * attack.entropy, 0.02);
     EXPECT_THAT(attack.strongest().leakage.method, ::testing::HasSubstr("count as read"));
     EXPECT_NEAR(attack.strongest().accuracy.value, 1 - open + open * 0.25, 0.06 * open);
-    // The bound from above draws a coin for each of 800 pictures, with a deviation of 0.02 nats.
+    // The upper bound draws a coin for each of 800 images, with a deviation of 0.02 nats.
     const std::vector<Estimate> upper = image_upper_bounds(model, held_out_, 800);
     ASSERT_FALSE(upper.empty());
     EXPECT_NEAR(upper.front().nats, (1 - open) * attack.entropy, 0.1);
@@ -114,7 +114,7 @@ TEST_F(AttackOnDigits, IsReproducibleAndLearnsAsItGoes) {
   for (const ImageAttackerScore& s : first.attackers) {
     if (s.learning.empty()) continue;
     ASSERT_EQ(s.learning.size(), 8U);
-    EXPECT_EQ(s.learning.back().pictures, 8 * 1500);
+    EXPECT_EQ(s.learning.back().images, 8 * 1500);
     EXPECT_GT(s.learning.back().nats, s.learning.front().nats) << s.name;
   }
 }

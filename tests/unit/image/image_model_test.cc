@@ -36,7 +36,7 @@ TEST(ImageModel, UnchangedAndConstantDoWhatTheySay) {
   EXPECT_EQ(same.labels, set.labels);
 }
 
-TEST(ImageModel, MixtureSendsEachPictureThroughOneComponent) {
+TEST(ImageModel, MixtureSendsEachImageThroughOneComponent) {
   const ImageSet set = drawn_digits(2000, 8, 4, 3);
   ImageModel model = unchanged_model(set);
   model.components.front().weight = 0.25;

@@ -36,21 +36,21 @@ Seen seen(const Trained<float>& trained, const Records<float>& records) {
           static_cast<double>((draws.code - noise).rowwise().squaredNorm().mean())};
 }
 
-// Hardly above what the autoencoder costs nothing can be hidden, most of the way to the mean picture much.
-TEST(NoisyCodeOfPictures, HidesWhatTheBudgetAllows) {
+// Hardly above what the autoencoder costs nothing can be hidden, most of the way to the mean image much.
+TEST(NoisyCodeOfImages, HidesWhatTheBudgetAllows) {
   const ImageSet set = drawn_digits(1000, 8, 4, 31);
   const Records<float> records = image_records(set);
   const CodeImageOptions options = small_code();
   const auto start = train(records, code_start_training(options, 64, 1));
   const double open = start.summary.epochs.back().mean.distortion;
-  const double mean_picture =
+  const double mean_image =
       pixel_cross_entropy(set.pixels, set.pixels.colwise().mean().replicate(set.size(), 1)).mean();
   std::vector<double> found;
   for (const double along : {0.02, 0.75}) {
     TrainStart<float> from;
     from.mechanism = start.mechanism->parameters();
     from.multiplier = kCodeMultiplier;
-    const auto point = train(records, code_training(options, 64, open + along * (mean_picture - open), 2), {},
+    const auto point = train(records, code_training(options, 64, open + along * (mean_image - open), 2), {},
                              std::move(from));
     found.push_back(seen(point, records).belief);
   }
@@ -58,7 +58,7 @@ TEST(NoisyCodeOfPictures, HidesWhatTheBudgetAllows) {
   EXPECT_LT(found[1], found[0] - 0.4);
 }
 
-TEST(NoisyCodeOfPictures, APriceMakesCodesShorter) {
+TEST(NoisyCodeOfImages, APriceMakesCodesShorter) {
   const Records<float> records = image_records(drawn_digits(500, 8, 4, 34));
   std::vector<double> length;
   for (const double price : {0.0, 0.003, 0.03}) {
@@ -70,7 +70,7 @@ TEST(NoisyCodeOfPictures, APriceMakesCodesShorter) {
   EXPECT_LT(length[2], 0.5 * length[1]);
 }
 
-TEST(NoisyCodeOfPictures, APointKeepsTheCodeAndGetsANewGate) {
+TEST(NoisyCodeOfImages, APointKeepsTheCodeAndGetsANewGate) {
   CodeImageOptions options = small_code();
   const Vector<float> code = Vector<float>::LinSpaced(5000, 0, 1);
   EXPECT_EQ(code_start_parameters(options, 64, code, true, 1), code);
@@ -90,7 +90,7 @@ TEST(NoisyCodeOfPictures, APointKeepsTheCodeAndGetsANewGate) {
   EXPECT_EQ(later.tail(1)[0], 0);  // half open
 }
 
-TEST(NoisyCodeOfPictures, EveryProblemIsListed) {
+TEST(NoisyCodeOfImages, EveryProblemIsListed) {
   const CodeImageOptions options{.encoder = {}, .code = 0, .radius = 0, .code_weight = -1, .epochs = 0};
   std::vector<std::string> fields;
   for (const Problem& p : options.check()) fields.push_back(p.field);

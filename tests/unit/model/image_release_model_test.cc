@@ -22,7 +22,7 @@ using testing::HasSubstr;
 constexpr Index kHeight = 2;
 constexpr Index kWidth = 3;
 
-// A network with numbers as they start; what it does to a picture does not matter to how it is stored.
+// A network with numbers as they start; what it does to an image does not matter to how it is stored.
 ImageComponent trained(MechanismKind kind, double weight, const std::vector<Index>& gate = {}) {
   ImageComponent out{.kind = ComponentKind::kTrained, .weight = weight, .label = "point 1"};
   out.mechanism.kind = kind;
@@ -72,7 +72,7 @@ ImageReleaseModel constant_example() {
   return out;
 }
 
-ImageSet pictures(Index count, Index height = kHeight, Index width = kWidth) {
+ImageSet images(Index count, Index height = kHeight, Index width = kWidth) {
   ImageSet out{.height = height, .width = width};
   out.pixels.resize(count, height * width);
   for (Index i = 0; i < out.pixels.size(); ++i) out.pixels.data()[i] = static_cast<float>(i % 7) / 6.0F;
@@ -124,18 +124,18 @@ TEST_F(ImageModelFiles, WhatIsSavedIsLoaded) {
     EXPECT_EQ(to_container(*back).metadata, to_container(model).metadata);
     EXPECT_EQ(to_container(*back).tensors, to_container(model).tensors);
     EXPECT_EQ(back->checksum.size(), 64U);
-    // The same noise gives the same pictures.
+    // The same noise gives the same images.
     SeededRandom a(1);
     SeededRandom b(1);
-    EXPECT_EQ(release_images(model, pictures(5), a, "p").pixels,
-              release_images(*back, pictures(5), b, "p").pixels);
+    EXPECT_EQ(release_images(model, images(5), a, "p").pixels,
+              release_images(*back, images(5), b, "p").pixels);
   }
 }
 
 TEST_F(ImageModelFiles, KindsAreToldApart) {
   save_model(directory_ / "images.ppan", example());
   EXPECT_THAT(error_of([&] { load_model(directory_ / "images.ppan"); }),
-              HasSubstr("is a model of pictures, where one of a table is needed"));
+              HasSubstr("is a model of images, where one of a table is needed"));
   save_model(directory_ / "table.ppan", release_test::People().unchanged());
   const AnyModel table = load_any_model(directory_ / "table.ppan");
   EXPECT_TRUE(std::holds_alternative<ReleaseModel>(table));
@@ -229,12 +229,12 @@ TEST(ImageReleaseModel, MixturesLieOnTheLine) {
   ImageReleaseModel other = constant_example();
   other.class_names = {"x", "y"};
   EXPECT_THAT(error_of([&] { mix_models(example(), other, 0.5); }, ErrorCode::kUsage),
-              HasSubstr("different pictures"));
+              HasSubstr("different images"));
 }
 
-TEST(ImageReleaseModel, ReleasesPicturesOfItsSizeOnly) {
+TEST(ImageReleaseModel, ReleasesImagesOfItsSizeOnly) {
   SeededRandom random(1);
-  ImageSet set = pictures(4);
+  ImageSet set = images(4);
   set.files = {"a.png", "b.png", "c.png", "d.png"};
   set.labels = {0, 1, 0, 1};
   set.classes = 2;
@@ -246,16 +246,16 @@ TEST(ImageReleaseModel, ReleasesPicturesOfItsSizeOnly) {
   EXPECT_LE(out.pixels.maxCoeff(), 1);
   EXPECT_NE(out.pixels, set.pixels);
   // As many pixels, but lying.
-  EXPECT_THAT(error_of([&] { release_images(example(), pictures(4, kWidth, kHeight), random, "scans"); }),
-              AllOf(HasSubstr("scans: pictures of 3 x 2"), HasSubstr("for 2 x 3")));
+  EXPECT_THAT(error_of([&] { release_images(example(), images(4, kWidth, kHeight), random, "scans"); }),
+              AllOf(HasSubstr("scans: images of 3 x 2"), HasSubstr("for 2 x 3")));
 }
 
 TEST(ImageReleaseModel, DescribesItself) {
-  EXPECT_THAT(describe(example()),
-              AllOf(HasSubstr("pictures   2 x 3 pixels"), HasSubstr("one of 2: ann, zoe"),
-                    HasSubstr("noisy-code"), HasSubstr("budget     0.25"),
-                    HasSubstr("0.1250 nats (95 % interval 0.0625 to 0.2500), lower bound"),
-                    HasSubstr("70 pictures")));
+  EXPECT_THAT(
+      describe(example()),
+      AllOf(HasSubstr("images   2 x 3 pixels"), HasSubstr("one of 2: ann, zoe"), HasSubstr("noisy-code"),
+            HasSubstr("budget     0.25"),
+            HasSubstr("0.1250 nats (95 % interval 0.0625 to 0.2500), lower bound"), HasSubstr("70 images")));
   EXPECT_THAT(describe(example({trained(MechanismKind::kNoisyCode, 1, {3})})), HasSubstr("a gate releases"));
   EXPECT_EQ(to_json(example())["audited"], false);
 }

@@ -35,7 +35,7 @@ MnistOptions small_run(Preset preset) {
   options.attack.epochs = 6;
   options.attack.batch = 50;
   options.attack.rate = 0.004;
-  options.bound_pictures = 400;
+  options.bound_images = 400;
   return options;
 }
 
@@ -43,7 +43,7 @@ ImageSplit small_data() {
   return {.train = drawn_digits(1500, 8, 4, 21), .test = drawn_digits(500, 8, 4, 22)};
 }
 
-// A budget so far on the way from unchanged to the mean picture.
+// A budget so far on the way from unchanged to the mean image.
 double budget_along(const ImageSplit& data, double along) {
   const Matrix<float>& y = data.test.pixels;
   const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
@@ -104,12 +104,12 @@ TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
     EXPECT_NEAR(p.measure.distortion, p.target, 0.03);
     EXPECT_FALSE(p.measure.upper.empty());
     EXPECT_TRUE(p.measure.attack.code.has_value());
-    // A finding cannot be above a bound from above, but by the noise of 350 and 500 pictures.
+    // A finding cannot be above an upper bound, but by the noise of 350 and 500 images.
     EXPECT_LT(p.measure.attack.strongest().leakage.nats, p.measure.upper.front().nats + 0.1);
   }
   EXPECT_LT(result.points[1].measure.attack.strongest().leakage.nats,
             result.points[0].measure.attack.strongest().leakage.nats);
-  // Far below the coin toss between the picture and the mean, and believed to be so. Seen: 0.54 and 0.10 nats
+  // Far below the coin toss between the image and the mean, and believed to be so. Seen: 0.54 and 0.10 nats
   // where time-sharing leaks 0.92 and 0.46.
   for (const MnistPoint& p : result.points) {
     const double found = p.measure.attack.strongest().leakage.nats;
@@ -124,7 +124,7 @@ TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
   EXPECT_FALSE(result.share_of_time_sharing(result.constant_distortion).has_value());
 }
 
-// Of the same budgets, a gate makes more where they are tight: hiding pictures that are cheap to hide,
+// Of the same budgets, a gate makes more where they are tight: hiding images that are cheap to hide,
 // instead of hiding all of them a little.
 TEST(MnistRun, AGateHidesMoreAtATightBudget) {
   const ImageSplit data = small_data();

@@ -29,11 +29,11 @@ std::string idx(std::initializer_list<std::uint32_t> sizes, const std::string& b
   return bytes + body;
 }
 
-// Two pictures of 2 rows and 3 columns.
+// Two images of 2 rows and 3 columns.
 const std::string kTwo = idx({2, 2, 3}, std::string("\x00\x01\x02\x03\x04\x05\xff\xfe\x80\x00\x33\x66", 12));
 
 ImageSet images_of(std::string bytes) {
-  return read_idx_images(*memory_source(std::move(bytes), "pictures"));
+  return read_idx_images(*memory_source(std::move(bytes), "images"));
 }
 Symbols labels_of(std::string bytes) {
   return read_idx_labels(*memory_source(std::move(bytes), "labels"));
@@ -69,7 +69,7 @@ class IdxFiles : public testing::Test {
   fs::path directory_ = fs::temp_directory_path() / ("ppan-idx-" + std::to_string(::getpid()));
 };
 
-TEST(Idx, PicturesRowByRowWithBytesAsBrightness) {
+TEST(Idx, ImagesRowByRowWithBytesAsBrightness) {
   const ImageSet set = images_of(kTwo);
   EXPECT_EQ(set.size(), 2);
   EXPECT_EQ(set.height, 2);
@@ -81,7 +81,7 @@ TEST(Idx, PicturesRowByRowWithBytesAsBrightness) {
   EXPECT_TRUE(set.labels.empty());
 }
 
-TEST(Idx, BlocksOfManyPicturesKeepTheirOrder) {
+TEST(Idx, BlocksOfManyImagesKeepTheirOrder) {
   std::string body;
   for (int i = 0; i < 200; ++i) body += {static_cast<char>(i), static_cast<char>(255 - i)};
   const ImageSet set = images_of(idx({200, 1, 2}, body));
@@ -103,23 +103,22 @@ TEST(Idx, Labels) {
 }
 
 TEST(Idx, FilesThatAreSomethingElse) {
-  EXPECT_THAT(image_error(""), HasSubstr("pictures: is not an IDX file"));
+  EXPECT_THAT(image_error(""), HasSubstr("images: is not an IDX file"));
   EXPECT_THAT(image_error(std::string("\0\0\x08", 3)), HasSubstr("is not an IDX file"));
   EXPECT_THAT(image_error("\x89PNG\r\n"), HasSubstr("is not an IDX file"));
   EXPECT_THAT(image_error("\x1f\x8b\x08\x00"), AllOf(HasSubstr("gzip"), HasSubstr("rename it")));
   EXPECT_THAT(image_error(idx({1, 1, 1}, "x", 0x0D)), AllOf(HasSubstr("0x0d"), HasSubstr("unsigned bytes")));
 }
 
-TEST(Idx, PicturesAndLabelsExchanged) {
-  EXPECT_THAT(
-      image_error(idx({3}, "abc")),
-      AllOf(HasSubstr("holds labels (1 dimension), where pictures are wanted"), HasSubstr("exchange")));
-  EXPECT_THAT(label_error(kTwo), AllOf(HasSubstr("holds pictures (3 dimensions)"), HasSubstr("exchange")));
+TEST(Idx, ImagesAndLabelsExchanged) {
+  EXPECT_THAT(image_error(idx({3}, "abc")),
+              AllOf(HasSubstr("holds labels (1 dimension), where images are wanted"), HasSubstr("exchange")));
+  EXPECT_THAT(label_error(kTwo), AllOf(HasSubstr("holds images (3 dimensions)"), HasSubstr("exchange")));
   EXPECT_THAT(image_error(idx({1, 1, 1, 1}, "x")), HasSubstr("4 dimensions"));
 }
 
 TEST(Idx, SizesOfNoughtOrTooLarge) {
-  EXPECT_THAT(image_error(idx({0, 2, 2}, "")), HasSubstr("holds no pictures"));
+  EXPECT_THAT(image_error(idx({0, 2, 2}, "")), HasSubstr("holds no images"));
   EXPECT_THAT(label_error(idx({0}, "")), HasSubstr("holds no labels"));
   EXPECT_THAT(image_error(idx({1, 0, 2}, "")), HasSubstr("0 x 2"));
   EXPECT_THAT(image_error(idx({1, 2, 0}, "")), HasSubstr("2 x 0"));
@@ -156,7 +155,7 @@ TEST_F(IdxFiles, PairHasClassesUpToTheLargestLabel) {
 TEST_F(IdxFiles, CountsThatDisagree) {
   const auto images = put("i", kTwo);
   const auto labels = put("l", idx({3}, "abc"));
-  EXPECT_THAT(error_of([&] { read_idx_pair(images, labels); }), HasSubstr("holds 2 pictures, but"));
+  EXPECT_THAT(error_of([&] { read_idx_pair(images, labels); }), HasSubstr("holds 2 images, but"));
 }
 
 TEST_F(IdxFiles, WhatIsWrittenIsReadBack) {
@@ -195,7 +194,7 @@ TEST(Idx, Names) {
   EXPECT_TRUE(is_idx_name("d/train-images-idx3-ubyte"));
   EXPECT_TRUE(is_idx_name("out.idx3-ubyte.gz"));
   EXPECT_FALSE(is_idx_name("train-labels-idx1-ubyte"));
-  EXPECT_FALSE(is_idx_name("idx3-ubyte/pictures"));
+  EXPECT_FALSE(is_idx_name("idx3-ubyte/images"));
 }
 
 TEST_F(IdxFiles, MnistDirectoryInEitherSpelling) {
@@ -220,7 +219,7 @@ TEST_F(IdxFiles, MnistDirectoryThatLacksSomething) {
   put("t10k-images-idx3-ubyte", idx({1, 1, 1}, "x"));
   put("t10k-labels-idx1-ubyte", idx({1}, "\x01"));
   EXPECT_THAT(error_of([&] { read_mnist_directory(directory_); }),
-              HasSubstr("2 x 3 pixels, test pictures 1 x 1"));
+              HasSubstr("2 x 3 pixels, test images 1 x 1"));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ budgets = [0.2, 0.1]
 unknown = "stop"
 )"),
             "job.toml has 13 problems\n"
-            "  data.source: is missing; name the table to learn from, or pictures with data.images\n"
+            "  data.source: is missing; name the table to learn from, or images with data.images\n"
             "  line 2, data.sorce: unknown key 'sorce' (did you mean 'source'?)\n"
             "  line 4, roles.sensitive: unknown column 'maritl' (did you mean 'marital'?); its type belongs "
             "under [columns]\n"
@@ -197,28 +197,28 @@ TEST(Job, WithoutComments) {
             "[data]\nsource = \"a#b.csv\"\n\n[roles]\nkeep = ['#']\n");
 }
 
-TEST(Job, AboutPictures) {
+TEST(Job, AboutImages) {
   JobFile job = parse_job(
       "[data]\nimages = \"i-idx3-ubyte\"\nlabels = \"l-idx1-ubyte\"\n[privacy]\npoints = "
       "3\n[mechanism]\ncode_size = 8\n");
-  EXPECT_TRUE(job.about_pictures());
-  EXPECT_EQ(job.pictures.images, "i-idx3-ubyte");
-  EXPECT_EQ(job.pictures.labels, "l-idx1-ubyte");
-  EXPECT_EQ(job.pictures.file_column, "file");
-  EXPECT_EQ(parse_job(write_job(job)).pictures.labels, job.pictures.labels);
+  EXPECT_TRUE(job.about_images());
+  EXPECT_EQ(job.images.images, "i-idx3-ubyte");
+  EXPECT_EQ(job.images.labels, "l-idx1-ubyte");
+  EXPECT_EQ(job.images.file_column, "file");
+  EXPECT_EQ(parse_job(write_job(job)).images.labels, job.images.labels);
 }
 
-TEST(Job, PicturesAndTablesDoNotMix) {
+TEST(Job, ImagesAndTablesDoNotMix) {
   EXPECT_EQ(error_of("[data]\nimages = \"d\"\nsource = \"t.csv\"\n[roles]\nsensitive = \"x\"\n[columns]\nx = "
                      "\"real\"\n[train]\nrestarts = 2\n[mechanism]\nfamily = \"finite\"\n"),
             "job.toml has 6 problems\n"
-            "  data.labels: is missing; name the labels of the pictures\n"
-            "  line 3, data.source: is for tables, but data.images makes this a job about pictures\n"
-            "  line 5, roles.sensitive: is for tables, but data.images makes this a job about pictures\n"
-            "  line 7, columns.x: is for tables, but data.images makes this a job about pictures\n"
-            "  line 9, train.restarts: is for tables, but data.images makes this a job about pictures\n"
-            "  line 11, mechanism.family: must be \"noisy-code\" or \"auto\" for pictures");
-  EXPECT_THAT(error_of("[data]\nlabels = \"l\"\n"), HasSubstr("data.labels: is for pictures"));
+            "  data.labels: is missing; name the labels of the images\n"
+            "  line 3, data.source: is for tables, but data.images makes this a job about images\n"
+            "  line 5, roles.sensitive: is for tables, but data.images makes this a job about images\n"
+            "  line 7, columns.x: is for tables, but data.images makes this a job about images\n"
+            "  line 9, train.restarts: is for tables, but data.images makes this a job about images\n"
+            "  line 11, mechanism.family: must be \"noisy-code\" or \"auto\" for images");
+  EXPECT_THAT(error_of("[data]\nlabels = \"l\"\n"), HasSubstr("data.labels: is for images"));
 }
 
 TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
@@ -245,7 +245,8 @@ TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
   EXPECT_THAT(draft, testing::ContainsRegex("\nflag = \"category\" +# 2 levels\n"));
   EXPECT_THAT(draft, testing::ContainsRegex(
                          "\ncode = \"category\" +# UNSURE: 7 levels, but whole numbers with leading zeros"));
-  EXPECT_THAT(draft, testing::ContainsRegex("\ngrade = \"integer\" +# UNSURE: whole numbers, only 5 different"));
+  EXPECT_THAT(draft,
+              testing::ContainsRegex("\ngrade = \"integer\" +# UNSURE: whole numbers, only 5 different"));
   EXPECT_THAT(draft, testing::ContainsRegex("\n# same = \"category\" +# one value everywhere\n"));
 
   // Edited as its comment asks, the draft is a job.

@@ -174,38 +174,38 @@ TEST(Png, MetadataThatUnpacksToMuchIsNoDanger) {
 
 class PngFiles : public testing::Test {
  protected:
-  PngFiles() { fs::create_directories(pictures_); }
+  PngFiles() { fs::create_directories(images_); }
   ~PngFiles() override { fs::remove_all(directory_); }
-  void picture(const std::string& name, std::uint8_t value, Index side = 2) {
+  void image(const std::string& name, std::uint8_t value, Index side = 2) {
     GreyImage image{.height = side, .width = side};
     image.bytes.assign(static_cast<std::size_t>(side * side), value);
-    write_png(pictures_ / name, image);
+    write_png(images_ / name, image);
   }
   ImageSet labelled(const std::string& csv, const LabelColumns& columns = {}) {
     write_file(directory_ / "labels.csv", csv);
-    return read_labelled_png_directory(pictures_, directory_ / "labels.csv", columns);
+    return read_labelled_png_directory(images_, directory_ / "labels.csv", columns);
   }
   std::string labelled_error(const std::string& csv) {
     return error_of([&] { labelled(csv); });
   }
   fs::path directory_ = fs::temp_directory_path() / ("ppan-png-" + std::to_string(::getpid()));
-  fs::path pictures_ = directory_ / "pictures";
+  fs::path images_ = directory_ / "images";
 };
 
 TEST_F(PngFiles, DirectoryInOrderOfNames) {
-  picture("b.png", 2);
-  picture("a.PNG", 1);
-  write_file(pictures_ / "notes.txt", "x");
-  const ImageSet set = read_png_directory(pictures_);
+  image("b.png", 2);
+  image("a.PNG", 1);
+  write_file(images_ / "notes.txt", "x");
+  const ImageSet set = read_png_directory(images_);
   EXPECT_THAT(set.files, ElementsAre("a.PNG", "b.png"));
   EXPECT_EQ(set.size(), 2);
   EXPECT_EQ(set.pixels(1, 3), 2.0F / 255.0F);
 }
 
 TEST_F(PngFiles, LabelsInOrderOfTheTable) {
-  picture("a.png", 1);
-  picture("b.png", 2);
-  picture("c.png", 3);
+  image("a.png", 1);
+  image("b.png", 2);
+  image("c.png", 3);
   const ImageSet set = labelled("label,file\n10,c.png\n9,a.png\n10,b.png\n");
   EXPECT_THAT(set.files, ElementsAre("c.png", "a.png", "b.png"));
   EXPECT_THAT(set.class_names, ElementsAre("9", "10"));
@@ -219,21 +219,21 @@ TEST_F(PngFiles, LabelsInOrderOfTheTable) {
 TEST_F(PngFiles, DirectoriesThatDoNotServe) {
   EXPECT_THAT(error_of([&] { read_png_directory(directory_ / "nowhere"); }, ErrorCode::kIo),
               HasSubstr("not a directory"));
-  EXPECT_THAT(error_of([&] { read_png_directory(pictures_); }), HasSubstr("holds no PNG files"));
-  picture("a.png", 1);
-  picture("b.png", 1, 3);
-  EXPECT_THAT(error_of([&] { read_png_directory(pictures_); }),
+  EXPECT_THAT(error_of([&] { read_png_directory(images_); }), HasSubstr("holds no PNG files"));
+  image("a.png", 1);
+  image("b.png", 1, 3);
+  EXPECT_THAT(error_of([&] { read_png_directory(images_); }),
               AllOf(HasSubstr("b.png: has 3 x 3 pixels"), HasSubstr("where a.png has 2 x 2")));
-  write_file(pictures_ / "b.png", "text");
-  EXPECT_THAT(error_of([&] { read_png_directory(pictures_); }), HasSubstr("b.png: is not a PNG file"));
+  write_file(images_ / "b.png", "text");
+  EXPECT_THAT(error_of([&] { read_png_directory(images_); }), HasSubstr("b.png: is not a PNG file"));
 }
 
 TEST_F(PngFiles, LabelsThatDoNotFit) {
-  picture("a.png", 1);
-  picture("b.png", 2);
-  EXPECT_THAT(labelled_error("file,label\na.png,x\n"), HasSubstr("1 of the 2 pictures"));
+  image("a.png", 1);
+  image("b.png", 2);
+  EXPECT_THAT(labelled_error("file,label\na.png,x\n"), HasSubstr("1 of the 2 images"));
   EXPECT_THAT(labelled_error("file,label\na.png,x\nb.png,y\nc.png,y\n"),
-              AllOf(HasSubstr("line 4"), HasSubstr("no picture \"c.png\"")));
+              AllOf(HasSubstr("line 4"), HasSubstr("no image \"c.png\"")));
   EXPECT_THAT(labelled_error("file,label\na.png,x\na.png,y\n"),
               AllOf(HasSubstr("line 3"), HasSubstr("second time")));
   EXPECT_THAT(labelled_error("file,label\na.png,x\nb.png,\n"), HasSubstr("has no label"));
@@ -241,13 +241,13 @@ TEST_F(PngFiles, LabelsThatDoNotFit) {
   EXPECT_THAT(
       labelled_error("name,label\na.png,x\nb.png,y\n"),
       AllOf(HasSubstr("no column 'file'; its columns are name, label"), HasSubstr("data.file_column")));
-  EXPECT_THAT(labelled_error("file,label\n../pictures/a.png,x\nb.png,y\n"), HasSubstr("without folders"));
+  EXPECT_THAT(labelled_error("file,label\n../images/a.png,x\nb.png,y\n"), HasSubstr("without folders"));
 }
 
 TEST_F(PngFiles, DirectoryWrittenWholeOrNotAtAll) {
-  picture("a.png", 1);
-  picture("b.png", 2);
-  const ImageSet set = read_png_directory(pictures_);
+  image("a.png", 1);
+  image("b.png", 2);
+  const ImageSet set = read_png_directory(images_);
   const auto out = directory_ / "out";
   write_png_directory(out, set);
   EXPECT_EQ(read_png_directory(out).pixels, set.pixels);
@@ -274,7 +274,7 @@ TEST_F(PngFiles, DirectoryWrittenWholeOrNotAtAll) {
   std::vector<std::string> left;
   for (const auto& entry : fs::directory_iterator(directory_))
     left.push_back(entry.path().filename().string());
-  EXPECT_THAT(left, testing::UnorderedElementsAre("pictures", "out"));
+  EXPECT_THAT(left, testing::UnorderedElementsAre("images", "out"));
 }
 
 }  // namespace

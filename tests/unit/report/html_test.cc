@@ -134,8 +134,8 @@ TEST(Report, EscapesEveryTextOfTheUser) {
   details.columns[1].categories->levels[0] = evil;
   details.columns[0].distortion_meaning = evil;
   details.correlation->names[0] = evil;
-  details.pictures = {{evil, evil, evil}, {evil, "a.png", evil}};
-  run.pictures["a.png"] = "\x89PNG" + evil;
+  details.images = {{evil, evil, evil}, {evil, "a.png", evil}};
+  run.images["a.png"] = "\x89PNG" + evil;
   run.files = {evil};
   const std::string page = to_html(run);
   EXPECT_EQ(page_fault(page), "");
@@ -202,25 +202,25 @@ TEST(Report, IsAPureFunctionOfTheFiles) {
   EXPECT_THAT(first, HasSubstr("What an attacker gains about marital status"));
 }
 
-TEST(Report, PicturesStayInsideTheRun) {
+TEST(Report, ImagesStayInsideTheRun) {
   const TemporaryDirectory directory;
   const std::filesystem::path inside = directory.path() / "run";
   std::filesystem::create_directory(inside);
   RunFiles run = sample_run({.points = 2, .columns = 2});
-  run.details.pictures = {{"ok", "grid.png", ""},
-                          {"out", "../secret.png", ""},
-                          {"other", "curve.csv", ""},
-                          {"gone", "none.png", ""}};
+  run.details.images = {{"ok", "grid.png", ""},
+                        {"out", "../secret.png", ""},
+                        {"other", "curve.csv", ""},
+                        {"gone", "none.png", ""}};
   write_run(run, inside);
   write_file(inside / "grid.png", "\x89PNG inside");
   write_file(inside / "scatter.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
   write_file(directory.path() / "secret.png", "\x89PNG outside");
   const RunFiles read = read_run(inside);
-  EXPECT_THAT(read.pictures,
+  EXPECT_THAT(read.images,
               testing::UnorderedElementsAre(testing::Key("grid.png"), testing::Key("scatter.svg")));
   const std::string page = to_html(read);
   EXPECT_EQ(count_of(page, "<img "), 2);
-  EXPECT_THAT(page, HasSubstr("The picture none.png is not in the run directory."));
+  EXPECT_THAT(page, HasSubstr("The image none.png is not in the run directory."));
   EXPECT_EQ(page_fault(page), "");
 }
 

@@ -1,17 +1,17 @@
 #include "ppan/model/codebook.h"
 #include "ppan/model/model_parts.h"
 
-#include <nlohmann/json.hpp>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <set>
 
 #include "ppan/audit/code_certificate.h"
+#include "ppan/model/table_model.h"
 #include "ppan/table/codebook_training.h"
 #include "ppan/table/table_bound.h"
 #include "ppan/table/table_measure.h"
-#include "ppan/model/table_model.h"
 #include "support/gradient_check.h"
 #include "unit/table/tables.h"
 
@@ -139,9 +139,9 @@ TEST(CodebookEncoder, ScoresAreTheGradientOfInformation) {
   for (Index i = 0; i < rows; ++i) x.push_back(features(i, 0) + random.uniform() > 0.5 ? 1 : 0);
   const CodebookCentres<double> centres{features.topRows(5), Vector<double>::Constant(3, 0.3)};
   const auto information = [&](const Vector<double>& p) {
-    const Matrix<double>& law = encoder.forward(p, centres, features);
+    const Matrix<double>& distribution = encoder.forward(p, centres, features);
     Matrix<double> joint = Matrix<double>::Zero(2, 5);
-    for (Index i = 0; i < rows; ++i) joint.row(x[static_cast<std::size_t>(i)]) += law.row(i) / rows;
+    for (Index i = 0; i < rows; ++i) joint.row(x[static_cast<std::size_t>(i)]) += distribution.row(i) / rows;
     double sum = 0;
     for (Index l = 0; l < 2; ++l) {
       for (Index c = 0; c < 5; ++c)
@@ -149,9 +149,9 @@ TEST(CodebookEncoder, ScoresAreTheGradientOfInformation) {
     }
     return sum;
   };
-  const Matrix<double> law = encoder.forward(parameters, centres, features);
+  const Matrix<double> distribution = encoder.forward(parameters, centres, features);
   Matrix<double> joint = Matrix<double>::Zero(2, 5);
-  for (Index i = 0; i < rows; ++i) joint.row(x[static_cast<std::size_t>(i)]) += law.row(i) / rows;
+  for (Index i = 0; i < rows; ++i) joint.row(x[static_cast<std::size_t>(i)]) += distribution.row(i) / rows;
   Matrix<double> cost(rows, 5);
   for (Index i = 0; i < rows; ++i) {
     const Index l = x[static_cast<std::size_t>(i)];

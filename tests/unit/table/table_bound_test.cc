@@ -164,7 +164,8 @@ TEST(TableBound, SaysNothingOfWhatItDoesNotKnow) {
   component.parameters = start.parameters;
   const TableModel model(table.schema, table.encoding, {component});
   EXPECT_TRUE(table_upper_bounds(model, table.rows, hidden(table)).empty());
-  // Of a mixture, the part without a law counts with the entropy, which a hidden number does not have.
+  // Of a mixture, the part without a distribution counts with the entropy, which a hidden number does not
+  // have.
   const TableModel constant = constant_model(table.schema, table.encoding, table.rows);
   HiddenCode x = hidden(table);
   EXPECT_EQ(table_upper_bounds(mix(model, constant, 0.5), table.rows, x).size(), 1U);

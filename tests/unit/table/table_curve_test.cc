@@ -78,7 +78,7 @@ TEST(TableCurve, ServesAnyBudgetByAMixture) {
   ASSERT_TRUE(mixture && mixture->second_weight > 0);
   const TableModel model = result.model_of(*mixture);
   EXPECT_EQ(model.components().size(), 2U);
-  // Rows of the same law that nothing was fitted on.
+  // Rows of the same distribution that nothing was fitted on.
   const Table fresh = table_of(mixed_csv(4000, 0.1, 77), mixed_schema());
   EncodedRows rows;
   const std::vector<std::int32_t> every{0, 1, 2, 3};
@@ -118,7 +118,8 @@ TEST(TableCurve, UsesTheFiniteFormForASmallAlphabet) {
             0.8 * share * result.unchanged->audit.leakage().nats);
 
   options.training.family = MechanismFamily::kNoisyCode;
-  EXPECT_EQ(curve_of(mixed_csv(500, 0.1, 5), schema, options).mechanism, to_string(MechanismKind::kNoisyCode));
+  EXPECT_EQ(curve_of(mixed_csv(500, 0.1, 5), schema, options).mechanism,
+            to_string(MechanismKind::kNoisyCode));
   options.training.family = MechanismFamily::kFinite;
   EXPECT_THROW(curve_of(mixed_csv(500, 0.1, 5), mixed_schema(), options), Error);
 }

@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "ppan/core/random.h"
-#include "ppan/theory/finite_law.h"
-#include "unit/theory/curve_laws.h"
+#include "ppan/theory/finite_distribution.h"
+#include "unit/theory/curve_properties.h"
 
 namespace ppan::theory {
 namespace {
@@ -54,15 +54,15 @@ TEST(BottleneckBinary, KnownValues) {
 TEST(BottleneckBinary, NoChannelDoesBetter) {
   SeededRandom random(6);
   const BottleneckBinary pair{0.1};
-  const FiniteLaw law =
-      law_of_pair((Matrix<double>(2, 2) << 0.45, 0.05, 0.05, 0.45).finished(), Observation::kBottleneck);
+  const FiniteDistribution distribution = distribution_of_pair(
+      (Matrix<double>(2, 2) << 0.45, 0.05, 0.05, 0.45).finished(), Observation::kBottleneck);
   double nearest = 1;
   for (int trial = 0; trial < 20000; ++trial) {
     Matrix<double> channel(2, 2 + random.index(3));
     for (double& v : channel.reshaped()) v = std::pow(random.uniform(), 4);
     for (Index w = 0; w < 2; ++w) channel.row(w) /= channel.row(w).sum();
-    const double rate = leakage(law, channel);
-    const double useful = useful_information(law, channel);
+    const double rate = leakage(distribution, channel);
+    const double useful = useful_information(distribution, channel);
     const double excess = greatest_useful(pair, rate) - useful;
     ASSERT_GE(excess, -1e-12);
     if (rate > 0.1) nearest = std::min(nearest, excess);
@@ -80,7 +80,7 @@ TEST(Bottleneck, CurvesObeyTheLawsAndInvert) {
       EXPECT_LE(useful.back(), rate + 1e-13) << "data processing";
       EXPECT_NEAR(least_rate(pair, useful.back()), rate, 1e-7) << p << " " << rate;
     }
-    EXPECT_THAT(ppan::testing::broken_laws(useful, 1, -1), IsEmpty()) << p;
+    EXPECT_THAT(ppan::testing::broken_properties(useful, 1, -1), IsEmpty()) << p;
   }
   const BottleneckGaussian pair{0.8};
   std::vector<double> useful;
@@ -89,7 +89,7 @@ TEST(Bottleneck, CurvesObeyTheLawsAndInvert) {
     EXPECT_LE(useful.back(), 0.03 * i) << "data processing";
     EXPECT_NEAR(least_rate(pair, useful.back()), 0.03 * i, 1e-10);
   }
-  EXPECT_THAT(ppan::testing::broken_laws(useful, 1, -1), IsEmpty());
+  EXPECT_THAT(ppan::testing::broken_properties(useful, 1, -1), IsEmpty());
 }
 
 TEST(Bottleneck, ListsEveryProblem) {

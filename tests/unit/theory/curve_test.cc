@@ -7,7 +7,7 @@
 #include "ppan/theory/bottleneck.h"
 #include "ppan/theory/gaussian_scalar.h"
 #include "ppan/theory/symmetric_pair.h"
-#include "unit/theory/curve_laws.h"
+#include "unit/theory/curve_properties.h"
 
 namespace ppan::theory {
 namespace {
@@ -36,7 +36,7 @@ TEST(Curve, EveryCurveObeysTheLawsByDefault) {
     }
     const Curve curve = evaluate({.name = info.name, .points = 101});
     ASSERT_THAT(curve.points, SizeIs(101));
-    EXPECT_THAT(ppan::testing::broken_laws(optima(curve), info.x_is_information ? 1 : -1), IsEmpty());
+    EXPECT_THAT(ppan::testing::broken_properties(optima(curve), info.x_is_information ? 1 : -1), IsEmpty());
     for (const double value : optima(curve)) EXPECT_TRUE(std::isfinite(value));
     EXPECT_EQ(curve.parameters.size(), info.parameters.size());
   }

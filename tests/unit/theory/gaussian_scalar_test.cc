@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ppan/core/random.h"
-#include "unit/theory/curve_laws.h"
+#include "unit/theory/curve_properties.h"
 
 namespace ppan::theory {
 namespace {
@@ -86,8 +86,8 @@ TEST(GaussianScalar, CurvesObeyTheLaws) {
       full.push_back(least_leakage_full_data({rho, 1}, i / 200.0));
       EXPECT_LE(full.back(), useful.back() + 1e-14) << "seeing more cannot hurt";
     }
-    EXPECT_THAT(ppan::testing::broken_laws(useful, -1), IsEmpty()) << rho;
-    EXPECT_THAT(ppan::testing::broken_laws(full, -1), IsEmpty()) << rho;
+    EXPECT_THAT(ppan::testing::broken_properties(useful, -1), IsEmpty()) << rho;
+    EXPECT_THAT(ppan::testing::broken_properties(full, -1), IsEmpty()) << rho;
     EXPECT_NEAR(useful.front(), mutual_information(GaussianScalar{rho, 1}), 1e-14);
     EXPECT_NEAR(full.front(), mutual_information(GaussianScalar{rho, 1}), 1e-14);
     EXPECT_EQ(useful.back(), 0);

@@ -7,7 +7,7 @@
 
 #include "ppan/core/random.h"
 #include "ppan/theory/gaussian_scalar.h"
-#include "unit/theory/curve_laws.h"
+#include "unit/theory/curve_properties.h"
 
 namespace ppan::theory {
 namespace {
@@ -65,7 +65,7 @@ TEST(GaussianVector, CurveObeysTheLaws) {
   std::vector<double> leakage;
   const GaussianVector pair{(Vector<double>(4) << 0.9, 0, -0.5, 0.5).finished(), 0.5};
   for (int i = 0; i <= 200; ++i) leakage.push_back(least_leakage(pair, 2.0 * i / 200).leakage);
-  EXPECT_THAT(ppan::testing::broken_laws(leakage, -1), IsEmpty());
+  EXPECT_THAT(ppan::testing::broken_properties(leakage, -1), IsEmpty());
   EXPECT_EQ(leakage.back(), 0);
   EXPECT_EQ(least_leakage(pair, 1.5).leakage, 0) << "the component that tells nothing is left alone";
   EXPECT_GT(least_leakage(pair, 1.49).leakage, 0);

@@ -46,7 +46,7 @@ TEST(MutualInformation, KnownValues) {
   EXPECT_NEAR(mutual_information(erasure), 0.7 * std::numbers::ln2, 1e-15);
 }
 
-TEST(MutualInformation, Laws) {
+TEST(MutualInformation, Properties) {
   SeededRandom random(11);
   for (int trial = 0; trial < 200; ++trial) {
     const Matrix<double> joint = random_joint(1 + random.index(6), 1 + random.index(6), random);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ppan/core/random.h"
-#include "unit/theory/curve_laws.h"
+#include "unit/theory/curve_properties.h"
 
 namespace ppan::theory {
 namespace {
@@ -46,7 +46,7 @@ TEST(RateDistortion, SpendsTheBudgetAndNoAllocationDoesBetter) {
 TEST(RateDistortion, CurveObeysTheLaws) {
   std::vector<double> rate;
   for (int i = 0; i <= 230; ++i) rate.push_back(least_rate(kPaper, i / 100.0).rate);
-  EXPECT_THAT(ppan::testing::broken_laws(rate, -1), IsEmpty());
+  EXPECT_THAT(ppan::testing::broken_properties(rate, -1), IsEmpty());
   EXPECT_EQ(rate.back(), 0);
 }
 

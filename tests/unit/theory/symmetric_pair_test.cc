@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "ppan/core/random.h"
-#include "ppan/theory/finite_law.h"
+#include "ppan/theory/finite_distribution.h"
 #include "ppan/theory/information.h"
 #include "ppan/theory/leakage_measures.h"
-#include "unit/theory/curve_laws.h"
+#include "unit/theory/curve_properties.h"
 
 namespace ppan::theory {
 namespace {
@@ -39,9 +39,9 @@ TEST(SymmetricPair, UsefulOnlyOptimumIsAttained) {
       const SymmetricPair pair{10, p};
       Matrix<double> flip = Matrix<double>::Constant(10, 10, d / 9);
       flip.diagonal().setConstant(1 - d);
-      const FiniteLaw law = law_of_pair(joint(pair), Observation::kUsefulOnly);
-      EXPECT_NEAR(expected_distortion(law, flip, error_distortion(10)), d, 1e-14);
-      EXPECT_NEAR(leakage(law, flip), least_leakage_useful_only(pair, d), 1e-13);
+      const FiniteDistribution distribution = distribution_of_pair(joint(pair), Observation::kUsefulOnly);
+      EXPECT_NEAR(expected_distortion(distribution, flip, error_distortion(10)), d, 1e-14);
+      EXPECT_NEAR(leakage(distribution, flip), least_leakage_useful_only(pair, d), 1e-13);
     }
 }
 
@@ -65,9 +65,9 @@ TEST(SymmetricPair, FullDataOptimumIsAttained) {
             row[x] = d / p;
           }
         }
-      const FiniteLaw law = law_of_pair(joint(pair), Observation::kFullData);
-      EXPECT_NEAR(expected_distortion(law, mechanism, error_distortion(m)), d, 1e-14);
-      EXPECT_NEAR(leakage(law, mechanism), least_leakage_full_data(pair, d), 1e-13);
+      const FiniteDistribution distribution = distribution_of_pair(joint(pair), Observation::kFullData);
+      EXPECT_NEAR(expected_distortion(distribution, mechanism, error_distortion(m)), d, 1e-14);
+      EXPECT_NEAR(leakage(distribution, mechanism), least_leakage_full_data(pair, d), 1e-13);
     }
 }
 
@@ -82,8 +82,8 @@ TEST(SymmetricPair, CurvesObeyTheLaws) {
         full.push_back(least_leakage_full_data(pair, i / 200.0));
         EXPECT_LE(full.back(), useful.back() + 1e-14) << "seeing more cannot hurt";
       }
-      EXPECT_THAT(ppan::testing::broken_laws(useful, -1), IsEmpty()) << m << " " << p;
-      EXPECT_THAT(ppan::testing::broken_laws(full, -1), IsEmpty()) << m << " " << p;
+      EXPECT_THAT(ppan::testing::broken_properties(useful, -1), IsEmpty()) << m << " " << p;
+      EXPECT_THAT(ppan::testing::broken_properties(full, -1), IsEmpty()) << m << " " << p;
       EXPECT_NEAR(useful.front(), mutual_information(pair), 1e-14);
       EXPECT_NEAR(full.front(), mutual_information(pair), 1e-14);
       EXPECT_EQ(useful.back(), 0);
@@ -105,13 +105,13 @@ TEST(SymmetricPair, ListsEveryProblem) {
 }
 
 TEST(CurveLaws, CatchPlantedFaults) {
-  using ppan::testing::broken_laws;
-  EXPECT_THAT(broken_laws({3, 1, 0.2, 0}, -1), IsEmpty());
-  EXPECT_THAT(broken_laws({3, 1, 1.1, 0}, -1), ::testing::Contains("rises"));
-  EXPECT_THAT(broken_laws({3, 2.5, 1, 0}, -1), ::testing::Contains("not convex"));
-  EXPECT_THAT(broken_laws({3, 1, -0.1}, -1), ::testing::Contains("negative"));
-  EXPECT_THAT(broken_laws({0, 1, 3}, 1, -1), ::testing::Contains("not concave"));
-  EXPECT_THAT(broken_laws({1, 0.5}, 1), ::testing::Contains("falls"));
+  using ppan::testing::broken_properties;
+  EXPECT_THAT(broken_properties({3, 1, 0.2, 0}, -1), IsEmpty());
+  EXPECT_THAT(broken_properties({3, 1, 1.1, 0}, -1), ::testing::Contains("rises"));
+  EXPECT_THAT(broken_properties({3, 2.5, 1, 0}, -1), ::testing::Contains("not convex"));
+  EXPECT_THAT(broken_properties({3, 1, -0.1}, -1), ::testing::Contains("negative"));
+  EXPECT_THAT(broken_properties({0, 1, 3}, 1, -1), ::testing::Contains("not concave"));
+  EXPECT_THAT(broken_properties({1, 0.5}, 1), ::testing::Contains("falls"));
 }
 
 // The symmetric release is optimal for every order: the closed form is what that release leaks, and a solver
@@ -122,18 +122,18 @@ TEST(SymmetricPair, OtherOrdersOfLeakage) {
   EXPECT_NEAR(symmetric_information(4, 0.3, std::numeric_limits<double>::infinity()), std::log(4 * 0.7),
               1e-13);
   SeededRandom random(3);
-  const FiniteLaw law = law_of_pair(joint(pair), Observation::kUsefulOnly);
+  const FiniteDistribution distribution = distribution_of_pair(joint(pair), Observation::kUsefulOnly);
   for (const double alpha : {2.0, 8.0, std::numeric_limits<double>::infinity()}) {
     const Matrix<double> kept = joint({.m = 4, .p = 0.2}) * 4;  // P(z|y) that errs with 0.2
-    EXPECT_NEAR(arimoto_information(released_joint(law, kept), alpha),
+    EXPECT_NEAR(arimoto_information(released_joint(distribution, kept), alpha),
                 least_leakage_useful_only(pair, 0.2, alpha), 1e-12);
     for (int t = 0; t < 2000; ++t) {
       Matrix<double> p(4, 4);
       for (Index i = 0; i < p.size(); ++i) p(i) = std::pow(random.uniform(), 4);
       p += 4 * random.uniform() * Matrix<double>::Identity(4, 4);
       for (Index w = 0; w < 4; ++w) p.row(w) /= p.row(w).sum();
-      const double d = expected_distortion(law, p, error_distortion(4));
-      EXPECT_GE(arimoto_information(released_joint(law, p), alpha),
+      const double d = expected_distortion(distribution, p, error_distortion(4));
+      EXPECT_GE(arimoto_information(released_joint(distribution, p), alpha),
                 least_leakage_useful_only(pair, d, alpha) - 1e-12);
     }
   }

@@ -23,7 +23,7 @@ TEST(FiniteTable, ObservationsKeepThePair) {
                                        see_flipped(table, 0.2), see_erased(table, 0.4)}) {
     EXPECT_TRUE(seen.check().empty());
     EXPECT_LT((seen.pair() - table.pair()).cwiseAbs().maxCoeff(), 1e-15);
-    EXPECT_TRUE(seen.law().check().empty());
+    EXPECT_TRUE(seen.distribution().check().empty());
   }
 }
 

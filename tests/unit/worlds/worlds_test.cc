@@ -74,19 +74,19 @@ TEST(SymmetricPairWorld, SamplesItsLaw) {
     const Matrix<double> wrong_joint = theory::joint({10, 0.42});
     const ChiSquared wrong = chi_squared(pair, wrong_joint.reshaped());
     EXPECT_GT(wrong.statistic, wrong.limit());
-    EXPECT_THAT(world.law().check(), IsEmpty());
+    EXPECT_THAT(world.distribution().check(), IsEmpty());
     EXPECT_NEAR(world.optimum(0), world.mutual_information(), 1e-14);
   }
 }
 
 TEST(SymmetricPairWorld, CodesOfTheLawAreThoseOfTheRecords) {
   const SymmetricPairWorld world{{3, 0.5}, Observation::kFullData};
-  const theory::FiniteLaw law = world.law();
+  const theory::FiniteDistribution distribution = world.distribution();
   SeededRandom random(2);
   const Records<double> records = world.sample(1000, random);
   for (std::size_t i = 0; i < 1000; ++i) {
-    ASSERT_GT(law.wx(records.observed.code[i], records.sensitive[0].code[i]), 0);
-    ASSERT_GT(law.wy(records.observed.code[i], records.useful.code[i]), 0);
+    ASSERT_GT(distribution.wx(records.observed.code[i], records.sensitive[0].code[i]), 0);
+    ASSERT_GT(distribution.wy(records.observed.code[i], records.useful.code[i]), 0);
   }
 }
 
@@ -152,8 +152,8 @@ TEST(BottleneckWorlds, SampleTheirLaws) {
     pair.push_back(2 * bits.observed.code[i] + bits.useful.code[i]);
   const ChiSquared right = chi_squared(pair, (Vector<double>(4) << 0.45, 0.05, 0.05, 0.45).finished());
   EXPECT_LT(right.statistic, right.limit());
-  EXPECT_THAT(binary.law().check(), IsEmpty());
-  EXPECT_NEAR(theory::mutual_information(binary.law().wy), binary.mutual_information(), 1e-14);
+  EXPECT_THAT(binary.distribution().check(), IsEmpty());
+  EXPECT_NEAR(theory::mutual_information(binary.distribution().wy), binary.mutual_information(), 1e-14);
   EXPECT_NEAR(binary.greatest_useful(binary.optimum(0.3)), 0.3, 1e-12);
 }
 

@@ -8,10 +8,10 @@
 
 namespace ppan::testing {
 
-/// Laws that y, sampled at equally spaced x, breaks: "negative", "rises" or "falls" (against `direction`, -1
-/// or +1), "not convex" (or, with curvature -1, "not concave"). Infinite values are skipped.
-inline std::vector<std::string> broken_laws(const std::vector<double>& y, int direction, int curvature = 1,
-                                            double tolerance = 1e-12) {
+/// Properties that y, sampled at equally spaced x, breaks: "negative", "rises" or "falls" (against
+/// `direction`, -1 or +1), "not convex" (or, with curvature -1, "not concave"). Infinite values are skipped.
+inline std::vector<std::string> broken_properties(const std::vector<double>& y, int direction,
+                                                  int curvature = 1, double tolerance = 1e-12) {
   std::vector<std::string> broken;
   for (std::size_t i = 0; i < y.size(); ++i) {
     if (!std::isfinite(y[i])) continue;

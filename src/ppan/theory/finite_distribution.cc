@@ -1,4 +1,4 @@
-#include "ppan/theory/finite_law.h"
+#include "ppan/theory/finite_distribution.h"
 
 #include <fmt/format.h>
 
@@ -19,15 +19,16 @@ void check_pmf(ProblemList& problems, const char* field, const Matrix<double>& p
   problems.require(std::abs(pmf.sum() - 1) <= 1e-9, field, fmt::format("sums to {}, not to 1", pmf.sum()));
 }
 
-void require_mechanism(const FiniteLaw& law, const MatrixRef<double>& mechanism) {
-  if (mechanism.rows() != law.wx.rows())
-    throw Error(ErrorCode::kUsage, fmt::format("a mechanism of {} rows does not fit a law of {} observations",
-                                               mechanism.rows(), law.wx.rows()));
+void require_mechanism(const FiniteDistribution& distribution, const MatrixRef<double>& mechanism) {
+  if (mechanism.rows() != distribution.wx.rows())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("a mechanism of {} rows does not fit a distribution of {} observations",
+                            mechanism.rows(), distribution.wx.rows()));
 }
 
 }  // namespace
 
-Problems FiniteLaw::check() const {
+Problems FiniteDistribution::check() const {
   ProblemList problems;
   check_pmf(problems, "wx", wx);
   check_pmf(problems, "wy", wy);
@@ -41,31 +42,32 @@ Problems FiniteLaw::check() const {
   return problems.take();
 }
 
-FiniteLaw law_of_pair(const MatrixRef<double>& pair, Observation observation) {
+FiniteDistribution distribution_of_pair(const MatrixRef<double>& pair, Observation observation) {
   const Index nx = pair.rows();
   const Index ny = pair.cols();
-  FiniteLaw law;
+  FiniteDistribution distribution;
   switch (observation) {
     case Observation::kUsefulOnly:
-      law.wx = pair.transpose();
-      law.wy = pair.colwise().sum().asDiagonal();
+      distribution.wx = pair.transpose();
+      distribution.wy = pair.colwise().sum().asDiagonal();
       break;
     case Observation::kFullData:
-      law.wx = Matrix<double>::Zero(nx * ny, nx);
-      law.wy = Matrix<double>::Zero(nx * ny, ny);
+      distribution.wx = Matrix<double>::Zero(nx * ny, nx);
+      distribution.wy = Matrix<double>::Zero(nx * ny, ny);
       for (Index x = 0; x < nx; ++x)
-        for (Index y = 0; y < ny; ++y) law.wx(x * ny + y, x) = law.wy(x * ny + y, y) = pair(x, y);
+        for (Index y = 0; y < ny; ++y)
+          distribution.wx(x * ny + y, x) = distribution.wy(x * ny + y, y) = pair(x, y);
       break;
     case Observation::kRateDistortion:
-      law.wx = pair.colwise().sum().asDiagonal();
-      law.wy = law.wx;
+      distribution.wx = pair.colwise().sum().asDiagonal();
+      distribution.wy = distribution.wx;
       break;
     case Observation::kBottleneck:
-      law.wx = pair.rowwise().sum().asDiagonal();
-      law.wy = pair;
+      distribution.wx = pair.rowwise().sum().asDiagonal();
+      distribution.wy = pair;
       break;
   }
-  return law;
+  return distribution;
 }
 
 Matrix<double> plug_in_pair(const Records<double>& records, double pseudo_count) {
@@ -89,28 +91,28 @@ Matrix<double> plug_in_pair(const Records<double>& records, double pseudo_count)
   return pair / pair.sum();
 }
 
-Matrix<double> released_joint(const FiniteLaw& law, const MatrixRef<double>& mechanism) {
-  require_mechanism(law, mechanism);
-  return law.wx.transpose() * mechanism;
+Matrix<double> released_joint(const FiniteDistribution& distribution, const MatrixRef<double>& mechanism) {
+  require_mechanism(distribution, mechanism);
+  return distribution.wx.transpose() * mechanism;
 }
 
-double leakage(const FiniteLaw& law, const MatrixRef<double>& mechanism) {
-  return mutual_information(released_joint(law, mechanism));
+double leakage(const FiniteDistribution& distribution, const MatrixRef<double>& mechanism) {
+  return mutual_information(released_joint(distribution, mechanism));
 }
 
-double useful_information(const FiniteLaw& law, const MatrixRef<double>& mechanism) {
-  require_mechanism(law, mechanism);
-  return mutual_information(law.wy.transpose() * mechanism);
+double useful_information(const FiniteDistribution& distribution, const MatrixRef<double>& mechanism) {
+  require_mechanism(distribution, mechanism);
+  return mutual_information(distribution.wy.transpose() * mechanism);
 }
 
-double expected_distortion(const FiniteLaw& law, const MatrixRef<double>& mechanism,
+double expected_distortion(const FiniteDistribution& distribution, const MatrixRef<double>& mechanism,
                            const MatrixRef<double>& distortion) {
-  require_mechanism(law, mechanism);
-  if (distortion.rows() != law.wy.cols() || distortion.cols() != mechanism.cols())
+  require_mechanism(distribution, mechanism);
+  if (distortion.rows() != distribution.wy.cols() || distortion.cols() != mechanism.cols())
     throw Error(ErrorCode::kUsage,
                 fmt::format("a distortion of {} x {} does not fit {} useful values and {} releases",
-                            distortion.rows(), distortion.cols(), law.wy.cols(), mechanism.cols()));
-  return ((law.wy * distortion).array() * mechanism.array()).sum();
+                            distortion.rows(), distortion.cols(), distribution.wy.cols(), mechanism.cols()));
+  return ((distribution.wy * distortion).array() * mechanism.array()).sum();
 }
 
 Matrix<double> error_distortion(Index levels) {

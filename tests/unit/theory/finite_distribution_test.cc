@@ -1,4 +1,4 @@
-#include "ppan/theory/finite_law.h"
+#include "ppan/theory/finite_distribution.h"
 
 #include <gmock/gmock.h>
 
@@ -12,11 +12,11 @@ using ::testing::SizeIs;
 
 const Matrix<double> kPair = (Matrix<double>(2, 3) << 0.1, 0.2, 0.05, 0.3, 0, 0.35).finished();
 
-TEST(FiniteLaw, EveryObservationIsAConsistentLaw) {
+TEST(FiniteDistribution, EveryObservationIsAConsistentLaw) {
   for (const auto observation : {Observation::kUsefulOnly, Observation::kFullData,
                                  Observation::kRateDistortion, Observation::kBottleneck})
-    EXPECT_THAT(law_of_pair(kPair, observation).check(), IsEmpty()) << to_string(observation);
-  const FiniteLaw full = law_of_pair(kPair, Observation::kFullData);
+    EXPECT_THAT(distribution_of_pair(kPair, observation).check(), IsEmpty()) << to_string(observation);
+  const FiniteDistribution full = distribution_of_pair(kPair, Observation::kFullData);
   EXPECT_EQ(full.wx(1 * 3 + 2, 1), 0.35);  // w = x |Y| + y
   EXPECT_EQ(full.wy(1 * 3 + 2, 2), 0.35);
   EXPECT_EQ(full.wx(1 * 3 + 2, 0), 0);
@@ -24,25 +24,25 @@ TEST(FiniteLaw, EveryObservationIsAConsistentLaw) {
   EXPECT_EQ(parse_observation("everything"), std::nullopt);
 }
 
-TEST(FiniteLaw, ScoresMechanisms) {
-  const FiniteLaw law = law_of_pair(kPair, Observation::kUsefulOnly);
+TEST(FiniteDistribution, ScoresMechanisms) {
+  const FiniteDistribution distribution = distribution_of_pair(kPair, Observation::kUsefulOnly);
   const Matrix<double> unchanged = Matrix<double>::Identity(3, 3);
-  EXPECT_NEAR(leakage(law, unchanged), mutual_information(kPair), 1e-15);
-  EXPECT_NEAR(useful_information(law, unchanged), entropy(kPair.colwise().sum()), 1e-15);
-  EXPECT_EQ(expected_distortion(law, unchanged, error_distortion(3)), 0);
+  EXPECT_NEAR(leakage(distribution, unchanged), mutual_information(kPair), 1e-15);
+  EXPECT_NEAR(useful_information(distribution, unchanged), entropy(kPair.colwise().sum()), 1e-15);
+  EXPECT_EQ(expected_distortion(distribution, unchanged, error_distortion(3)), 0);
   const Matrix<double> constant = (Matrix<double>(3, 3) << 1, 0, 0, 1, 0, 0, 1, 0, 0).finished();
-  EXPECT_EQ(leakage(law, constant), 0);
-  EXPECT_NEAR(expected_distortion(law, constant, error_distortion(3)), 0.6, 1e-15);
-  EXPECT_THROW((void)leakage(law, Matrix<double>::Identity(2, 2)), Error);
-  EXPECT_THROW((void)expected_distortion(law, unchanged, error_distortion(2)), Error);
+  EXPECT_EQ(leakage(distribution, constant), 0);
+  EXPECT_NEAR(expected_distortion(distribution, constant, error_distortion(3)), 0.6, 1e-15);
+  EXPECT_THROW((void)leakage(distribution, Matrix<double>::Identity(2, 2)), Error);
+  EXPECT_THROW((void)expected_distortion(distribution, unchanged, error_distortion(2)), Error);
 }
 
-TEST(FiniteLaw, ListsEveryProblem) {
-  FiniteLaw law = law_of_pair(kPair, Observation::kUsefulOnly);
-  law.wx(0, 0) += 0.5;
-  EXPECT_THAT(law.check(), SizeIs(2));  // the sum, and the disagreement with wy
-  law.wy(0, 0) = -1;
-  EXPECT_THAT(law.check(), SizeIs(4));
+TEST(FiniteDistribution, ListsEveryProblem) {
+  FiniteDistribution distribution = distribution_of_pair(kPair, Observation::kUsefulOnly);
+  distribution.wx(0, 0) += 0.5;
+  EXPECT_THAT(distribution.check(), SizeIs(2));  // the sum, and the disagreement with wy
+  distribution.wy(0, 0) = -1;
+  EXPECT_THAT(distribution.check(), SizeIs(4));
 }
 
 TEST(PlugIn, CountsWithAndWithoutPrior) {
