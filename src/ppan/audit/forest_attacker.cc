@@ -16,7 +16,8 @@ constexpr std::array<Index, 2> kLeastLeaf{3, 30};
 
 using Bins = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
 
-// Features cut into at most kMostBins bins of about equal share; `edge[f][b]` is the least value of bin b + 1.
+// Features cut into at most kMostBins bins of about equal share; `edge[f][b]` is the least value of bin b
+// + 1.
 struct BinnedRows {
   Bins bin;
   std::vector<std::vector<float>> edge;
@@ -56,7 +57,8 @@ class Grower {
          RandomSource& random)
       : rows_(rows), x_(x), task_(task), kind_(kind), least_leaf_(least_leaf), random_(random) {
     const auto features = static_cast<double>(rows.bin.cols());
-    tried_ = std::max<Index>(1, std::min<Index>(rows.bin.cols(), std::lround(std::ceil(2 * std::sqrt(features)))));
+    tried_ =
+        std::max<Index>(1, std::min<Index>(rows.bin.cols(), std::lround(std::ceil(2 * std::sqrt(features)))));
     features_.resize(static_cast<std::size_t>(rows.bin.cols()));
     std::iota(features_.begin(), features_.end(), Index{0});
     count_.resize(static_cast<std::size_t>(task.levels) * kMostBins);
@@ -88,9 +90,10 @@ class Grower {
       });
       const auto left = static_cast<std::size_t>(middle - part.begin());
       const auto below = static_cast<std::int32_t>(tree.nodes.size());
-      tree.nodes[at.node] = {static_cast<std::int32_t>(split.feature),
-                             rows_.edge[static_cast<std::size_t>(split.feature)][static_cast<std::size_t>(split.bin - 1)],
-                             below};
+      tree.nodes[at.node] = {
+          static_cast<std::int32_t>(split.feature),
+          rows_.edge[static_cast<std::size_t>(split.feature)][static_cast<std::size_t>(split.bin - 1)],
+          below};
       tree.nodes.resize(tree.nodes.size() + 2);
       open.push_back({static_cast<std::size_t>(below), at.begin, at.begin + left, at.depth + 1});
       open.push_back({static_cast<std::size_t>(below) + 1, at.begin + left, at.end, at.depth + 1});
@@ -103,7 +106,8 @@ class Grower {
     tree.nodes[node].below = static_cast<std::int32_t>(tree.shares.size());
     const auto total = static_cast<double>(part.size()) + kPriorRows;
     std::fill(all_.begin(), all_.end(), 0.0);
-    for (const std::int32_t row : part) all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+    for (const std::int32_t row : part)
+      all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
     for (std::size_t l = 0; l < all_.size(); ++l) {
       tree.shares.push_back(
           static_cast<float>((all_[l] + kPriorRows * task_.prior[static_cast<Index>(l)]) / total));
@@ -122,12 +126,14 @@ class Grower {
     const auto rows = static_cast<double>(part.size());
     if (static_cast<Index>(part.size()) < 2 * least_leaf_) return best;
     std::fill(all_.begin(), all_.end(), 0.0);
-    for (const std::int32_t row : part) all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+    for (const std::int32_t row : part)
+      all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
     if (*std::max_element(all_.begin(), all_.end()) == rows) return best;
     const double whole = sum_log(all_, rows);
     const std::vector<double> all = all_;
     for (Index t = 0; t < tried_; ++t) {
-      const auto other = static_cast<std::size_t>(t + random_.index(static_cast<Index>(features_.size()) - t));
+      const auto other =
+          static_cast<std::size_t>(t + random_.index(static_cast<Index>(features_.size()) - t));
       std::swap(features_[static_cast<std::size_t>(t)], features_[other]);
       try_feature(features_[static_cast<std::size_t>(t)], part, all, whole, best);
     }
@@ -146,12 +152,12 @@ class Grower {
       const int b = bin[row];
       low = std::min(low, b);
       high = std::max(high, b);
-      count_[static_cast<std::size_t>(b) * levels + static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+      count_[static_cast<std::size_t>(b) * levels +
+             static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
     }
     if (low == high) return;
-    const int only = kind_ == ForestKind::kExtraTrees
-                         ? low + 1 + static_cast<int>(random_.index(high - low))
-                         : -1;
+    const int only =
+        kind_ == ForestKind::kExtraTrees ? low + 1 + static_cast<int>(random_.index(high - low)) : -1;
     std::fill(left_.begin(), left_.end(), 0.0);
     double left_rows = 0;
     const auto rows = static_cast<double>(part.size());
@@ -162,7 +168,8 @@ class Grower {
         left_rows += c;
       }
       if (only >= 0 && b + 1 != only) continue;
-      if (left_rows < static_cast<double>(least_leaf_) || rows - left_rows < static_cast<double>(least_leaf_)) continue;
+      if (left_rows < static_cast<double>(least_leaf_) || rows - left_rows < static_cast<double>(least_leaf_))
+        continue;
       for (std::size_t l = 0; l < levels; ++l) all_[l] = all[l] - left_[l];
       const double gain = sum_log(left_, left_rows) + sum_log(all_, rows - left_rows) - whole;
       if (gain > best.gain) best = {feature, b + 1, gain};
@@ -222,7 +229,8 @@ Matrix<float> ForestAttacker::log_probability(const AttackRows& rows) {
       const Node* node = tree.nodes.data();
       while (node->feature >= 0)
         node = tree.nodes.data() + node->below + (rows.data(i, node->feature) < node->threshold ? 0 : 1);
-      for (Index l = 0; l < task_.levels; ++l) out(i, l) += tree.shares[static_cast<std::size_t>(node->below + l)];
+      for (Index l = 0; l < task_.levels; ++l)
+        out(i, l) += tree.shares[static_cast<std::size_t>(node->below + l)];
     }
   }
   out = (out / static_cast<float>(std::max<std::size_t>(1, trees_.size()))).array().max(1e-12F).log();

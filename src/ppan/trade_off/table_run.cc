@@ -108,6 +108,7 @@ CurveRow row_of(const MeasuredRelease& measured) {
   for (const Estimate& upper : uppers) {
     if (upper.method.ends_with("for every distribution")) row.set(kUpperAnyDistribution, upper.nats);
   }
+  set_measures(measured.audit, row);
   set_task(measured.task, row);
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
