@@ -232,7 +232,7 @@ int run_curve(const CurveOptions& options) {
 
   const CurveTable curve = curve_of(result);
   const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-  write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
+  write_stdout(plot_text(curve, style) + "\n" + table_text(without_references(curve), style) + "\n" +
                limit_text(result, run.job.audit.limit) +
                fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {
