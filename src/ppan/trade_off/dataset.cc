@@ -11,6 +11,7 @@
 #include "ppan/read/byte_source.h"
 #include "ppan/read/csv.h"
 #include "ppan/read/profile.h"
+#include "ppan/trade_off/row_order.h"
 
 namespace ppan {
 namespace {
@@ -74,6 +75,7 @@ Dataset open_dataset(const JobFile& job) {
   out.schema = job.schema.in_order_of(out.names);
   CsvReader second = source.open();
   out.table = std::make_shared<const Table>(read_table(second, columns_to_read(out.schema)));
+  for (std::string& notice : row_order_notices(*out.table, out.schema)) out.notices.push_back(std::move(notice));
   out.sha256 = source.fingerprint();
   return out;
 }
