@@ -449,7 +449,9 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
            escape(name), escape(name));
   if (row.budget) entry(page, "budget", number(*row.budget));
   if (row.weight) entry(page, "weight \u03bb", number(*row.weight));
-  page.add("<dt>distortion</dt><dd><span class=\"big\" data-tip=\"distortion\">{}</span> {}</dd>",
+  // Of an audited release no distortion is known, only the share of cells that were changed.
+  page.add("<dt>{}</dt><dd><span class=\"big\" data-tip=\"distortion\">{}</span> {}</dd>",
+           row.series.starts_with("audit/") ? escape(run.summary.distortion_name) : std::string("distortion"),
            number(row.distortion), escape(run.summary.distortion_unit));
   if (const auto leakage = row.leakage_estimate()) {
     page.add(

@@ -87,11 +87,16 @@ CurveTable curve_of(const AuditReport& report, const AuditRun& run) {
   row.distortion = run.changed;
   row.set_leakage(report.leakage());
   if (const auto upper = report.upper_bound()) row.set(curve_column::kUpperBound, upper->nats);
+  row.set(curve_column::kUpperEnd, report.upper_end());
+  if (const auto power = report.power()) row.set(curve_column::kPower, *power);
+  row.set(curve_column::kInconclusive, report.inconclusive() ? "yes" : "no");
+  set_measures(report, row);
   row.set("label", run.released);
   CurveTable out;
   for (const std::string_view name :
        {curve_column::kLeakageLow, curve_column::kLeakageHigh, curve_column::kLeakageKind,
-        curve_column::kLeakageMethod, curve_column::kUpperBound, std::string_view("label")})
+        curve_column::kLeakageMethod, curve_column::kUpperEnd, curve_column::kPower,
+        curve_column::kInconclusive, curve_column::kUpperBound, std::string_view("label")})
     out.more_columns.emplace_back(name);
   out.rows.push_back(std::move(row));
   return out;

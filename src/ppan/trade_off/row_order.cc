@@ -13,8 +13,8 @@ namespace ppan {
 namespace {
 
 constexpr Index kMostBlocks = 50;
-constexpr Index kRowsPerCell = 10;    // expected rows of a block and level, at the least
-constexpr double kClear = 3.9;        // normal deviations: 1 in 20,000 on one side
+constexpr Index kRowsPerCell = 10;  // expected rows of a block and level, at the least
+constexpr double kClear = 3.9;      // normal deviations: 1 in 20,000 on one side
 constexpr std::int32_t kNumberLevels = 4;
 
 // The column as a few frequent levels; the rest is one more.
@@ -55,7 +55,8 @@ std::vector<std::int32_t> levels_of(const TableColumn& column, std::int64_t rows
   return code;
 }
 
-// How far G lies above what chance gives, in normal deviations (Wilson and Hilferty's cube root), and what it says.
+// How far G lies above what chance gives, in normal deviations (Wilson and Hilferty's cube root), and what it
+// says.
 struct OrderTest {
   double deviations = 0;
   double nats = 0;
@@ -100,10 +101,11 @@ std::vector<std::string> row_order_notices(const Table& table, const Schema& sch
     const std::vector<std::int32_t> code = levels_of(*column, table.rows, levels);
     const std::optional<OrderTest> found = test_order(code, levels);
     if (!found || found->deviations < kClear) continue;
-    out.push_back(fmt::format(
-        "the order of the rows tells about \"{}\" (at least about {:.2g} nats, {:.1f} standard deviations above "
-        "chance), and a release keeps it: shuffle the rows before they are released",
-        name, found->nats, found->deviations));
+    out.push_back(
+        fmt::format("the order of the rows tells about \"{}\" (at least about {:.2g} nats, {:.1f} standard "
+                    "deviations above "
+                    "chance), and a release keeps it: shuffle the rows before they are released",
+                    name, found->nats, found->deviations));
   }
   return out;
 }
