@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "ppan/core/error.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 
 namespace ppan {
 namespace {
