@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::string> files_of(const Address& address) {
   glob_t found{};
-  const int state = ::glob(address.place.c_str(), GLOB_ERR, nullptr, &found);  // sorted by name
+  const int state = ::glob(address.place.c_str(), 0, nullptr, &found);  // sorted by name
   std::vector<std::string> files(found.gl_pathv, found.gl_pathv + (state == 0 ? found.gl_pathc : 0));
   ::globfree(&found);
   if (state == GLOB_NOMATCH)

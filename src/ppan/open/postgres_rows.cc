@@ -205,6 +205,8 @@ class PostgresSource final : public RowSource {
     const Result described(PQdescribePrepared(connection_.get(), ""));
     if (!described || PQresultStatus(described.get()) != PGRES_COMMAND_OK)
       fail(name(), connection_.get(), described.get());
+    if (PQnfields(described.get()) == 0)
+      throw Error(ErrorCode::kUsage, fmt::format("{}: the query does not read a table", name()), "give a SELECT");
     std::vector<ServerColumn> found;
     for (int c = 0; c < PQnfields(described.get()); ++c) {
       found.push_back(column_of(PQfname(described.get(), c), PQftype(described.get(), c), PQfmod(described.get(), c)));
