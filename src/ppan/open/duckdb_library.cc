@@ -20,8 +20,8 @@ struct Loaded {
 
 Loaded load() {
   Loaded out;
-  void* library = ::dlopen(PPAN_DUCKDB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) library = ::dlopen("libduckdb.so", RTLD_NOW | RTLD_LOCAL);
+  void* library = ::dlopen(PPAN_DUCKDB_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) library = ::dlopen("libduckdb.so", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     out.words = ::dlerror();
     return out;
@@ -81,6 +81,7 @@ DuckdbSession::DuckdbSession(const std::string& file_search_path) : library_(&du
   duckdb_config config = nullptr;
   if (library_->create_config(&config) != DuckDBSuccess) throw std::bad_alloc();
   for (const auto& [key, value] : {std::pair("memory_limit", kMemoryLimit),
+                                   {"streaming_buffer_size", "8MB"},  // fewer waits for the next chunk
                                    {"autoinstall_known_extensions", "false"},
                                    {"autoload_known_extensions", "false"},
                                    {"allow_community_extensions", "false"},

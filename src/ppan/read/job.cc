@@ -199,7 +199,7 @@ std::string column_text(const ColumnSpec& column) {
 
 std::string columns_section(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks) {
   std::string out =
-      "\n[columns]\n# Types: integer, real, category, identifier. Further keys: name = { type = \"real\", "
+      "\n[columns]\n# Types: integer, real, category, identifier, date, timestamp. Further keys: name = { type = \"real\", "
       "weight = 2 "
       "}\n";
   std::size_t width = 0;
