@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/core/file.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/model_audit.h"
@@ -79,7 +80,9 @@ ReleaseSummary release(const Model& model, const std::filesystem::path& table,
 
 AuditReport audit(const Model& model, const std::filesystem::path& held_out, const AuditOptions& options) {
   const ModelAuditData data(model, held_out.string(), options.seed);
-  return audit(model_audit_input(model, data), options);
+  AuditReport report = audit(model_audit_input(model, data), options);
+  add_surrogate_slack(report, surrogate_slack_of(model.origin));
+  return report;
 }
 
 const char* version() {
