@@ -18,6 +18,7 @@
 #include "ppan/audit/alignment.h"
 #include "ppan/audit/audit.h"
 #include "ppan/audit/audit_text.h"
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/audit/unaligned_audit.h"
 #include "ppan/command_line.h"
 #include "ppan/core/distinct_files.h"
@@ -357,6 +358,7 @@ int run_audit(const AuditCommand& command) {
     const AuditInput input =
         data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed);
     AuditReport made = audit(input, options);
+    if (model) add_surrogate_slack(made, surrogate_slack_of(model->origin));
     const std::vector<std::string> carried = carried_columns(input);
     made.attributes.front().notes.insert(made.attributes.front().notes.begin(), carried.begin(),
                                          carried.end());

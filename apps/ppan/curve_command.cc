@@ -175,7 +175,7 @@ int run_curve(const CurveOptions& options) {
     for (const std::string& notice : data.notices) say("{}\n", notice);
   }
 
-  const double entropy = hidden_entropy(*data.table, data.schema);
+  const AlphaPrior prior = hidden_prior(*data.table, data.schema, curve_options.training.alpha);
   Metrics metrics;
   // An earlier run stays until this one has something to put in its place.
   std::once_flag begun;
@@ -197,7 +197,7 @@ int run_curve(const CurveOptions& options) {
     };
     hooks.epoch = [&](int point, const EpochReport& epoch) {
       if (point < 1) return;
-      const MetricsLine line = metrics_of(point, epoch, entropy);
+      const MetricsLine line = metrics_of(point, epoch, prior);
       metrics.add(line);
       progress.epoch_done({.point = point - 1,
                            .epoch = epoch.epoch,
