@@ -11,7 +11,8 @@ leakage      nats: entropy of the hidden column less the held-out log loss of th
 auc          of a recipient's boosted trees for the task, learned and tested on released rows; interval: DeLong-like, by halves of a bootstrap
 distortion   mean over columns of the distance from the original, 1: as far as another person's row
 
-Methods: ppan:FAMILY (auto, noisy-code, codebook, heads, ... as far as the binary knows them), ppan-columns:FAMILY (not told of the task),
+Methods: ppan:FAMILY (auto, noisy-code, codebook, ... as far as the binary knows them; a codebook is told of the task),
+ppan-columns:FAMILY and ppan-task:FAMILY (privacy.usefulness = "columns", "task"),
 unchanged, dropping (columns one after the other, greedily by leakage saved per AUC lost), randomised (categories by randomised response,
 numbers replaced by another row's, each with a probability), gaussian (noise on the encoding, categories by the largest), mdav (microaggregation
 to groups of k; our own plain implementation), correlation-remover (fairlearn), disparate-impact (AIF360), lfr (AIF360's learned fair
@@ -295,7 +296,7 @@ def ppan(table, given, family, usefulness):
     run("init", work / "fit.csv", "--sensitive", table.hide, "--task", table.task, "-o", work / "job.toml", "--force")
     more = ["--epochs", given.epochs] if given.epochs else []
     run("curve", work / "job.toml", "--out", work / "run", "--force", "--quiet", "--points", given.points, *more, "--set", f"mechanism.family={family}",
-        "--set", f"privacy.usefulness={usefulness}", "--set", "audit.quick=true", "--set", "release.unknown=nearest")
+        *(["--set", f"privacy.usefulness={usefulness}"] if usefulness else []), "--set", "audit.quick=true", "--set", "release.unknown=nearest")
     for model in sorted((work / "run").glob("point-*.ppan")):
         run("release", model, work / "use.csv", "-o", work / "released.csv", "--quiet")
         yield model.stem, table.encode(pd.read_csv(work / "released.csv", keep_default_na=False))
@@ -303,16 +304,17 @@ def ppan(table, given, family, usefulness):
 
 METHODS = {"unchanged": unchanged, "dropping": dropping, "randomised": randomised, "gaussian": gaussian, "mdav": mdav,
            "correlation-remover": correlation_remover, "disparate-impact": disparate_impact, "lfr": lfr, "residuals": residuals}
-USUAL = "unchanged,ppan-columns:auto,ppan:auto,ppan:codebook,dropping,randomised,gaussian,mdav,correlation-remover,disparate-impact,lfr,residuals"
+USUAL = "unchanged,ppan:auto,ppan:codebook,ppan-columns:codebook,dropping,randomised,gaussian,mdav,correlation-remover,disparate-impact,lfr,residuals"
 
 
 def method(name, table, given):
     if name in METHODS:
         return METHODS[name](table, given)
     kind, _, family = name.partition(":")
-    if kind not in ("ppan", "ppan-columns") or not given.ppan:
+    usefulness = {"ppan": "", "ppan-columns": "columns", "ppan-task": "task"}
+    if kind not in usefulness or not given.ppan:
         raise Missing(f"there is no method {name}")
-    return ppan(table, given, family or "auto", "columns" if kind == "ppan-columns" else "both")
+    return ppan(table, given, family or "auto", usefulness[kind])
 
 
 # --- figures and verdicts ---------------------------------------------------------------------------------------------
