@@ -2,13 +2,12 @@
 #include <fmt/ranges.h>
 
 #include "binding.h"
-#include "frame.h"
 #include "ppan/audit/alignment.h"
 #include "ppan/audit/audit_text.h"
 #include "ppan/core/suggest.h"
 #include "ppan/ppan.h"
 #include "ppan/trade_off/audit_run.h"
-#include "streams.h"
+#include "sources.h"
 
 namespace ppan::python {
 namespace {
@@ -28,6 +27,24 @@ void require_alignment(const AuditTable& original, const AuditTable& released) {
                           fmt::join(found.compared, ", ")),
               "give frames of the same records in the same order; if the rows do belong together and the release has "
               "changed everything, aligned=True");
+}
+
+// A frame's texts are names though they may look like numbers.
+std::map<std::string, CellKind> text_is_text(const RowSource& source) {
+  std::map<std::string, CellKind> kinds;
+  for (const RowColumn& column : source.columns()) {
+    if (column.storage == CellStorage::kText || column.meaning == CellMeaning::kBoolean) kinds[column.name] = CellKind::kCategory;
+  }
+  return kinds;
+}
+
+AuditOptions options_of(std::optional<double> limit, bool quick, int threads, std::uint64_t seed) {
+  AuditOptions options;
+  options.quick = quick;
+  options.limit = limit;
+  options.threads = threads;
+  options.seed = seed;
+  return options;
 }
 
 struct AuditRequest {
@@ -65,15 +82,21 @@ AuditInput input_of(const AuditRequest& request, const AuditTable& original, Aud
 
 AuditReport audit_frames(const nb::object& original, const nb::object& released, const AuditRequest& request,
                          const AuditOptions& options) {
-  ArrowArrayStream first = take_stream(original);
-  ArrowArrayStream second = take_stream(released);
+  const auto before = source_of(original, "original");
+  const auto after = source_of(released, "released");
   std::atomic<bool> stop{false};
   return run_or_raise(
       [&] {
-        const AuditTable before = audit_table_of(read_frame(first));
-        return audit(input_of(request, before, audit_table_of(read_frame(second))), options);
+        const AuditTable table = table_of_rows(*before, text_is_text(*before));
+        return audit(input_of(request, table, table_of_rows(*after, text_is_text(*after))), options);
       },
       stop);
+}
+
+AuditReport audit_model(const ReleaseModel& model, const nb::object& frame, const AuditOptions& options) {
+  const auto source = source_of(frame);
+  std::atomic<bool> stop{false};
+  return run_or_raise([&] { return audit(model, *source, options); }, stop);
 }
 
 nb::dict estimate(const Estimate& found) {
@@ -109,11 +132,6 @@ void bind_audit(nb::module_& m) {
       [](const nb::object& original, const nb::object& released, std::vector<std::string> sensitive,
          std::vector<std::string> side, std::vector<std::string> groups, std::optional<std::string> together,
          std::optional<double> limit, bool quick, bool aligned, bool scan, int threads, std::uint64_t seed) {
-        AuditOptions options;
-        options.quick = quick;
-        options.limit = limit;
-        options.threads = threads;
-        options.seed = seed;
         return audit_frames(original, released,
                             {.sensitive = std::move(sensitive),
                              .side = std::move(side),
@@ -121,11 +139,16 @@ void bind_audit(nb::module_& m) {
                              .together = std::move(together),
                              .aligned = aligned,
                              .scan = scan},
-                            options);
+                            options_of(limit, quick, threads, seed));
       },
       nb::arg("original"), nb::arg("released"), nb::arg("sensitive"), nb::arg("side"), nb::arg("groups"),
       nb::arg("together").none(), nb::arg("limit").none(), nb::arg("quick"), nb::arg("aligned"), nb::arg("scan"),
       nb::arg("threads"), nb::arg("seed"));
+  m.def(
+      "audit_model",
+      [](const ReleaseModel& model, const nb::object& frame, std::optional<double> limit, bool quick, int threads,
+         std::uint64_t seed) { return audit_model(model, frame, options_of(limit, quick, threads, seed)); },
+      nb::arg("model"), nb::arg("frame"), nb::arg("limit").none(), nb::arg("quick"), nb::arg("threads"), nb::arg("seed"));
 }
 
 }  // namespace ppan::python

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "binding.h"
-#include "frame.h"
+#include "complete_job.h"
 #include "ppan/core/file.h"
 #include "ppan/core/temporary.h"
 #include "ppan/model/model_file.h"
@@ -10,7 +10,8 @@
 #include "ppan/report/curve_file.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/report/trade_off.h"
-#include "streams.h"
+#include "ppan/source/held_rows.h"
+#include "sources.h"
 
 namespace ppan::python {
 namespace {
@@ -59,28 +60,43 @@ CurveFiles files_of(const Curve& curve) {
   return out;
 }
 
-CurveFiles fit(const nb::object& frame, JobFile job, const nb::object& listener) {
-  ArrowArrayStream stream = take_stream(frame);
+// A frame that a job was made ready for.
+struct Prepared {
+  JobFile job;
+  Dataset data;
+};
+
+Prepared prepare_frame(RowSource& source, JobFile job) {
+  const HeldRows rows(source);
+  complete_job(profile_table(*rows.open()), job);
+  require_none(job.check(), "this job cannot be run");
+  Dataset data = make_dataset(job, *rows.open());
+  data.sha256 = rows.fingerprint();
+  return {std::move(job), std::move(data)};
+}
+
+Hooks hooks_of(std::atomic<bool>& stop, Messages& messages) {
+  Hooks hooks;
+  hooks.interrupted = [&stop] { return stop.load(); };
+  hooks.phase = [&messages](const std::string& phase) { messages.add(phase, 0, 0, 0); };
+  hooks.epoch = [&messages](int point, const EpochReport& epoch) {
+    messages.add("epoch", point, epoch.epoch, epoch.epochs);
+  };
+  hooks.finished = [&messages](const TablePoint& point) { messages.add("finished", point.number, 0, 0); };
+  return hooks;
+}
+
+CurveFiles fit(const nb::object& frame, const JobFile& job, const nb::object& listener) {
+  const auto source = source_of(frame);
   std::atomic<bool> stop{false};
   Messages messages;
   std::optional<nb::python_error> raised;
   const auto work = [&]() -> CurveFiles {
-    const Frame data = read_frame(stream);
-    if (job.source.empty()) job.source = "a frame in memory";
-    complete_job(data, job);
-    require_none(job.check(), "this job cannot be run");
-    const Dataset set = dataset_of(data, job);
-    Hooks hooks;
-    hooks.interrupted = [&stop] { return stop.load(); };
-    hooks.phase = [&messages](const std::string& phase) { messages.add(phase, 0, 0, 0); };
-    hooks.epoch = [&messages](int point, const EpochReport& epoch) {
-      messages.add("epoch", point, epoch.epoch, epoch.epochs);
-    };
-    hooks.finished = [&messages](const TablePoint& point) { messages.add("finished", point.number, 0, 0); };
-    const Curve curve = trade_off(job, set, hooks);
+    const Prepared ready = prepare_frame(*source, job);
+    const Curve curve = trade_off(ready.job, ready.data, hooks_of(stop, messages));
     if (curve.result.points.empty()) return {.files = {}, .interrupted = true, .notices = {}, .warnings = {}};
     CurveFiles out = files_of(curve);
-    out.notices.insert(out.notices.begin(), set.notices.begin(), set.notices.end());
+    out.notices.insert(out.notices.begin(), ready.data.notices.begin(), ready.data.notices.end());
     return out;
   };
   CurveFiles out = run_interruptible(work, stop, &messages, listener, raised);

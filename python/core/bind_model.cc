@@ -3,6 +3,7 @@
 #include "binding.h"
 #include "ppan/model/model_file.h"
 #include "ppan/ppan.h"
+#include "sources.h"
 
 namespace ppan::python {
 namespace {
@@ -25,6 +26,27 @@ std::vector<std::string> needed(const ReleaseModel& model) {
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
   }
   return out;
+}
+
+UnknownRow unknown_of(const std::string& name) {
+  if (name == "fail") return UnknownRow::kFail;
+  if (name == "nearest") return UnknownRow::kNearest;
+  throw Error(ErrorCode::kUsage, "unknown: '" + name + "' is not known", "it is fail or nearest");
+}
+
+Stream release_frame(const ReleaseModel& model, const nb::object& frame, const std::optional<std::string>& unknown,
+                     int threads, std::optional<std::uint64_t> insecure_seed) {
+  const auto source = source_of(frame);
+  const auto sink = sink_like(*source);
+  std::atomic<bool> stop{false};
+  ReleaseOptions options;
+  if (unknown) options.unknown = unknown_of(*unknown);
+  if (!unknown && model.unknown == UnknownRow::kReject) options.unknown = UnknownRow::kFail;  // rows keep their index
+  options.threads = threads;
+  options.insecure_seed = insecure_seed;
+  options.interrupted = [&stop] { return stop.load(); };
+  run_or_raise([&] { return release(model, *source, *sink, options); }, stop);
+  return Stream(sink->take());
 }
 
 }  // namespace
@@ -52,6 +74,8 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("unknown", [](const ReleaseModel& model) { return std::string(to_string(model.unknown)); })
       .def_prop_ro("checksum", [](const ReleaseModel& model) { return model.checksum; })
       .def_prop_ro("signer", [](const ReleaseModel& model) { return model.signer; });
+  m.def("release", &release_frame, nb::arg("model"), nb::arg("frame"), nb::arg("unknown").none(), nb::arg("threads"),
+        nb::arg("insecure_seed").none());
 }
 
 }  // namespace ppan::python

@@ -4,6 +4,7 @@
 #include "binding.h"
 #include "ppan/core/error.h"
 #include "ppan/ppan.h"
+#include "sources.h"
 
 namespace {
 
@@ -23,8 +24,10 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate);
   m.def("version", &ppan::version);
   m.def("blas_description", &ppan::blas_description);
+  ppan::python::bind_frames(m);
   ppan::python::bind_job(m);
   ppan::python::bind_model(m);
   ppan::python::bind_curve(m);
   ppan::python::bind_audit(m);
+  ppan::python::bind_research(m);
 }

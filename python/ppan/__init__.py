@@ -28,12 +28,13 @@ from ._model import Model, load
 
 if TYPE_CHECKING:
     from ._estimators import Release, TradeOff
+    from .research import MutualInformation
 
 __version__: str = _core.version()
 
 __all__ = [
     "AuditReport", "Curve", "DivergedError", "Error", "Estimate", "FileError", "InputError", "Interrupted", "LimitError",
-    "Model", "PrivacyWarning", "Release", "TradeOff", "UsageError", "audit", "load", "load_run", "settings",
+    "Model", "MutualInformation", "PrivacyWarning", "Release", "TradeOff", "UsageError", "audit", "load", "load_run", "settings",
 ]  # fmt: skip
 
 
@@ -52,6 +53,10 @@ def __getattr__(name: str) -> Any:
         from . import _estimators
 
         return getattr(_estimators, name)
+    if name == "MutualInformation":
+        from .research import MutualInformation
+
+        return MutualInformation
     if name in ("engine", "research", "spark", "theory"):
         import importlib
 

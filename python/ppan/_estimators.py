@@ -132,10 +132,15 @@ class _Base(BaseEstimator):  # type: ignore[misc]
         values = self._job_values(sensitive, task, budgets)
         if "roles.task" in values and y is not None and _Y in values["roles.task"]:
             values.setdefault("release.task", "drop")
-        job = _core.make_job(values, dict(self.columns or {}))
-        progress = Progress(self.progress, int(values.get("privacy.points", 12)))
+        specs = dict(self.columns or {})
+        progress = Progress(self.progress, len(values.get("privacy.budgets", ())) or int(values.get("privacy.points", 12)))
         try:
-            core = _core.fit(_frames.stream_of(frame), job, progress)
+            if self.engine is None:
+                core = _core.fit(_frames.stream_of(frame), _core.make_job(values, specs), progress)
+            else:
+                from . import engine as engines
+
+                core = engines.fit(engines.engine_of(self.engine), frame, values, specs, progress)
         finally:
             progress.close()
         for text in core.warnings:

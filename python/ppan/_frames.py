@@ -42,7 +42,7 @@ def names_of(data: Any) -> list[str]:
     if kind == "pyarrow":
         return [str(name) for name in data.schema.names]
     if kind == "arrow":
-        return list(_core.stream_names(data.__arrow_c_stream__()))
+        return list(_core.names_of(data.__arrow_c_stream__()))
     return [str(name) for name in data.columns]
 
 
@@ -126,7 +126,7 @@ def _stream_of_arrays(columns: dict[str, Any]) -> Any:
     frame = _core.Arrays()
     for name, values in columns.items():
         _add_array(frame, str(name), np.asarray(values))
-    return frame.stream()
+    return frame
 
 
 def _pandas_stream(data: Any, names: Sequence[str] | None) -> Any:
@@ -150,9 +150,9 @@ def _pandas_stream(data: Any, names: Sequence[str] | None) -> Any:
         try:
             arrays.append(pyarrow.Array.from_pandas(chosen[name]))
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
-            frame = _core.Arrays()
-            _add_array(frame, str(name), chosen[name].to_numpy(dtype=object))  # says what is wrong
-            arrays.append(pyarrow.table(frame).column(0))
+            objects = chosen[name].to_numpy(dtype=object)
+            _add_objects(_core.Arrays(), str(name), objects)  # says what is wrong
+            arrays.append(pyarrow.array([None if v is None or v != v else str(v) for v in objects]))
     table = pyarrow.Table.from_arrays(arrays, names=[str(name) for name in chosen.columns]) if arrays else pyarrow.table({})
     return table.__arrow_c_stream__()
 
@@ -188,6 +188,27 @@ def stream_of(data: Any, names: Sequence[str] | None = None) -> Any:
             return data.__arrow_c_stream__()
         return data.select(list(names)).__arrow_c_stream__()
     return data.__arrow_c_stream__()
+
+
+def with_column(data: Any, name: str, values: np.ndarray[Any, Any]) -> Any:
+    """The frame with one more column."""
+    kind = kind_of(data)
+    if name in names_of(data):
+        raise InputError(f"the frame has a column \"{name}\" already", "rename it; y of fit(X, y) is called so")
+    if kind == "numpy":
+        matrix = _matrix(data)
+        return {**{f"x{i}": matrix[:, i] for i in range(matrix.shape[1])}, name: values}
+    if kind == "dict":
+        return {**data, name: values}
+    if kind == "pandas":
+        return data.assign(**{name: values})
+    if kind == "polars":
+        import polars
+
+        return data.with_columns(polars.Series(name, values))
+    import pyarrow
+
+    return pyarrow.table(data).append_column(name, pyarrow.array(values))
 
 
 def rows_of(data: Any) -> int | None:
@@ -291,3 +312,24 @@ def _pandas_series(column: Any, dtype: Any, index: Any) -> Any:
         return values.astype(dtype)
     except (TypeError, ValueError):
         return values  # a missing value that the type cannot hold
+
+
+def portable(data: Any) -> Any:
+    """The frame as something that any process can unpickle: NumPy columns as they are, others as an Arrow table."""
+    if kind_of(data) in ("numpy", "dict"):
+        return data
+    import pyarrow
+
+    if kind_of(data) == "pandas":
+        return pyarrow.table(_Held(_pandas_stream(data, None)))
+    return pyarrow.table(_Held(stream_of(data)))
+
+
+class _Held:
+    """A capsule as an object that has one."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._capsule
