@@ -28,7 +28,7 @@
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/release_model.h"
 #include "ppan/output.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
 

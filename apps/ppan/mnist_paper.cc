@@ -20,7 +20,7 @@
 #include "ppan/paper/mnist.h"
 #include "ppan/progress.h"
 #include "ppan/read/idx.h"
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 #include "ppan/read/png.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"

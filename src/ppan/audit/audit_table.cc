@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "ppan/core/error.h"
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ppan/core/records.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 
 namespace ppan {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "ppan/core/suggest.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "ppan/core/matrix.h"
 #include "ppan/encode/encoding.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
 

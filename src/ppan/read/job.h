@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/schema.h"
 

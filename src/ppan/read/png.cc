@@ -21,7 +21,7 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/temporary.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 
 namespace ppan {
 namespace {

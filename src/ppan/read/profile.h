@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "ppan/read/csv.h"
-#include "ppan/read/number.h"
+#include "ppan/source/csv.h"
+#include "ppan/source/number.h"
 #include "ppan/read/schema.h"
 
 namespace ppan {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ppan/core/matrix.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/number.h"
+#include "ppan/source/csv.h"
+#include "ppan/source/number.h"
 #include "ppan/read/schema.h"
 
 namespace ppan {

@@ -12,7 +12,7 @@
 
 #include "ppan/core/problem.h"
 #include "ppan/model/release_model.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan {
 

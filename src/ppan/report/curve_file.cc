@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "ppan/core/error.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan {
 namespace {

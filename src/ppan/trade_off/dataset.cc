@@ -8,8 +8,8 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/model/model_file.h"
-#include "ppan/read/byte_source.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/byte_source.h"
+#include "ppan/source/csv.h"
 #include "ppan/read/profile.h"
 
 namespace ppan {

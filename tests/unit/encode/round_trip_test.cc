@@ -8,7 +8,7 @@
 
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ppan/core/random.h"
-#include "ppan/read/byte_source.h"
+#include "ppan/source/byte_source.h"
 
 namespace ppan {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ppan/encode/encoder.h"
-#include "ppan/read/byte_source.h"
+#include "ppan/source/byte_source.h"
 #include "ppan/read/table.h"
 
 namespace ppan::testing {

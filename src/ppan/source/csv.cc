@@ -1,4 +1,4 @@
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 namespace {

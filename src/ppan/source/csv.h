@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ppan/core/problem.h"
-#include "ppan/read/byte_source.h"
+#include "ppan/source/byte_source.h"
 
 namespace ppan {
 

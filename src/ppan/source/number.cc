@@ -1,4 +1,4 @@
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 
 #include <algorithm>
 #include <array>

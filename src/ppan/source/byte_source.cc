@@ -1,4 +1,4 @@
-#include "ppan/read/byte_source.h"
+#include "ppan/source/byte_source.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

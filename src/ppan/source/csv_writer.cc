@@ -1,4 +1,4 @@
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_writer.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ppan/core/file.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan {
 namespace {

@@ -1,0 +1,37 @@
+#pragma once
+
+// Rows kept in memory, to be read any number of times.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ppan/source/row_source.h"
+
+namespace ppan {
+
+/// All rows of a source, and what it says about them.
+class HeldRows {
+ public:
+  HeldRows() = default;
+  /// Reads the rest of `source`.
+  explicit HeldRows(RowSource& source);
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// SHA-256 of columns and cells: equal for equal tables, however they were cut into chunks.
+  [[nodiscard]] std::string fingerprint() const;
+  /// A source that reads them from the start. This must outlive it.
+  [[nodiscard]] std::unique_ptr<RowSource> open() const;
+
+ private:
+  friend class HeldSource;
+  std::string name_;
+  std::vector<RowColumn> columns_;
+  TextStyle style_;
+  std::vector<RowChunk> chunks_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace ppan
