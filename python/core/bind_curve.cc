@@ -2,89 +2,17 @@
 #include <map>
 
 #include "binding.h"
-#include "complete_job.h"
+#include "curve_files.h"
 #include "ppan/core/file.h"
-#include "ppan/core/temporary.h"
-#include "ppan/model/model_file.h"
-#include "ppan/ppan.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/report/trade_off.h"
-#include "ppan/source/held_rows.h"
 #include "sources.h"
 
 namespace ppan::python {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A finished curve as the files of its run directory, in memory: what it is in Python, in a pickle and on disk is the
-/// same.
-struct CurveFiles {
-  std::map<std::string, std::string> files{};
-  bool interrupted = false;
-  std::vector<std::string> notices{};
-  std::vector<std::string> warnings{};
-
-  [[nodiscard]] const std::string& at(const std::string& name) const {
-    const auto found = files.find(name);
-    if (found == files.end()) throw Error(ErrorCode::kBadInput, "the run has no file '" + name + "'");
-    return found->second;
-  }
-  [[nodiscard]] ReleaseModel model(const std::string& name) const {
-    return from_container(parse_model(at(name), name), name);
-  }
-  [[nodiscard]] CurveTable table() const { return from_csv(at("curve.csv")); }
-};
-
-std::map<std::string, std::string> files_in(const fs::path& directory) {
-  std::map<std::string, std::string> out;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    if (auto bytes = read_regular_file(entry.path())) out.emplace(entry.path().filename().string(), std::move(*bytes));
-  }
-  return out;
-}
-
-CurveFiles files_of(const Curve& curve) {
-  CurveFiles out;
-  const Temporary directory(fs::temp_directory_path(), Temporary::Kind::kDirectory, 0700);
-  write_run(curve, directory.path());
-  out.files = files_in(directory.path());
-  out.interrupted = curve.result.interrupted;
-  out.notices = curve.result.notices;
-  out.warnings = curve.result.warnings;
-  for (const TablePoint& point : curve.result.points) {
-    for (const std::string& warning : point.warnings)
-      out.warnings.push_back("point " + std::to_string(point.number) + ": " + warning);
-  }
-  return out;
-}
-
-// A frame that a job was made ready for.
-struct Prepared {
-  JobFile job;
-  Dataset data;
-};
-
-Prepared prepare_frame(RowSource& source, JobFile job) {
-  const HeldRows rows(source);
-  complete_job(profile_table(*rows.open()), job);
-  require_none(job.check(), "this job cannot be run");
-  Dataset data = make_dataset(job, *rows.open());
-  data.sha256 = rows.fingerprint();
-  return {std::move(job), std::move(data)};
-}
-
-Hooks hooks_of(std::atomic<bool>& stop, Messages& messages) {
-  Hooks hooks;
-  hooks.interrupted = [&stop] { return stop.load(); };
-  hooks.phase = [&messages](const std::string& phase) { messages.add(phase, 0, 0, 0); };
-  hooks.epoch = [&messages](int point, const EpochReport& epoch) {
-    messages.add("epoch", point, epoch.epoch, epoch.epochs);
-  };
-  hooks.finished = [&messages](const TablePoint& point) { messages.add("finished", point.number, 0, 0); };
-  return hooks;
-}
 
 CurveFiles fit(const nb::object& frame, const JobFile& job, const nb::object& listener) {
   const auto source = source_of(frame);
@@ -95,9 +23,7 @@ CurveFiles fit(const nb::object& frame, const JobFile& job, const nb::object& li
     const Prepared ready = prepare_frame(*source, job);
     const Curve curve = trade_off(ready.job, ready.data, hooks_of(stop, messages));
     if (curve.result.points.empty()) return {.files = {}, .interrupted = true, .notices = {}, .warnings = {}};
-    CurveFiles out = files_of(curve);
-    out.notices.insert(out.notices.begin(), ready.data.notices.begin(), ready.data.notices.end());
-    return out;
+    return files_of(curve, ready.data);
   };
   CurveFiles out = run_interruptible(work, stop, &messages, listener, raised);
   if (raised && (out.files.empty() || !raised->matches(PyExc_KeyboardInterrupt))) throw std::move(*raised);

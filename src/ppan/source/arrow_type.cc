@@ -82,6 +82,26 @@ void take_format(ArrowType& type) {
   }
 }
 
+std::string format_of(const RowColumn& column) {
+  if (column.storage == CellStorage::kText) return "u";
+  if (column.storage == CellStorage::kReal) return "g";
+  switch (column.meaning) {
+    case CellMeaning::kBoolean:
+      return "b";
+    case CellMeaning::kDate:
+      return "tdD";
+    case CellMeaning::kTimestamp:
+      return "tsu:";
+    case CellMeaning::kInstant:
+      return "tsu:UTC";
+    case CellMeaning::kDecimal:
+      return fmt::format("d:18,{}", column.scale);
+    case CellMeaning::kPlain:
+      break;
+  }
+  return "l";
+}
+
 }  // namespace
 
 RowColumn ArrowType::row_column() const {
@@ -111,22 +131,7 @@ ArrowType arrow_type(const RowColumn& column) {
   ArrowType type;
   type.name = column.name;
   type.dictionary = column.levels != nullptr;
-  switch (column.storage) {
-    case CellStorage::kText:
-      type.format = "u";
-      break;
-    case CellStorage::kReal:
-      type.format = "g";
-      break;
-    case CellStorage::kInteger:
-      type.format = column.meaning == CellMeaning::kBoolean     ? "b"
-                    : column.meaning == CellMeaning::kDate      ? "tdD"
-                    : column.meaning == CellMeaning::kTimestamp ? "tsu:"
-                    : column.meaning == CellMeaning::kInstant   ? "tsu:UTC"
-                    : column.meaning == CellMeaning::kDecimal   ? fmt::format("d:18,{}", column.scale)
-                                                                : "l";
-      break;
-  }
+  type.format = format_of(column);
   take_format(type);
   return type;
 }
