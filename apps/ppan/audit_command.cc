@@ -28,7 +28,7 @@
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/release_model.h"
 #include "ppan/output.h"
-#include "ppan/source/csv.h"
+#include "ppan/source/csv_source.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
 
@@ -81,8 +81,8 @@ std::map<std::string, CellKind> kinds_of(const AuditCommand& command) {
 }
 
 AuditTable read_table_of(const AuditCommand& command, const std::string& path) {
-  CsvReader reader = open_csv(path, {.limits = {.unpacked_bytes = command.max_unpacked}});
-  return table_of_csv(reader, kinds_of(command));
+  CsvSource source = open_csv_source(path, {.limits = {.unpacked_bytes = command.max_unpacked}});
+  return table_of_rows(source, kinds_of(command));
 }
 
 // An audit of rows that do not belong together finds nothing and means nothing.

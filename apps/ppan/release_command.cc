@@ -21,6 +21,7 @@
 #include "ppan/read/idx.h"
 #include "ppan/read/png.h"
 #include "ppan/release/release_table.h"
+#include "ppan/source/csv_sink.h"
 
 namespace ppan::cli {
 namespace {
@@ -115,16 +116,16 @@ int run_release(const ReleaseCommand& command) {
 
   const InterruptScope scope("\nppan: stopping; press again to stop at once\n");
   options.interrupted = interrupted;
-  CsvReader in = open_table(model, command.table, delimiter_of(command.delimiter), command.max_unpacked);
-  const auto out = open_sink(command.output);
+  CsvSource in = open_table(model, command.table, delimiter_of(command.delimiter), command.max_unpacked);
+  CsvSink out(open_sink(command.output), in.style());
   const auto rejects = command.rejects.empty() ? nullptr : open_sink(command.rejects, Access::kPrivate);
-  const ReleaseSummary summary = release_table(model, in, *out, rejects.get(), options);
+  const ReleaseSummary summary = release_table(model, in, out, rejects.get(), options);
   if (summary.interrupted) {
     say("ppan: interrupted after {} rows; nothing was saved\n", summary.rows);
     return interrupt_status();
   }
   if (rejects) rejects->finish();
-  out->finish();
+  out.finish();
   tell(summary, command);
   return 0;
 }

@@ -16,6 +16,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "ppan/audit/audit.h"
 #include "ppan/core/error.h"
@@ -67,9 +69,23 @@ std::filesystem::path write_run(const Curve& curve, const std::filesystem::path&
 ReleaseSummary release(const Model& model, const std::filesystem::path& table,
                        const std::filesystem::path& output, const ReleaseOptions& options = {});
 
+/// The same from any source to any sink, which it finishes: rows as typed chunks (source/row_source.h, row_sink.h).
+ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output, const ReleaseOptions& options = {});
+
 /// What new attackers find in releases of `held_out`, rows that the model was not trained on, about the
 /// columns that its job called sensitive.
 AuditReport audit(const Model& model, const std::filesystem::path& held_out,
+                  const AuditOptions& options = {});
+AuditReport audit(const Model& model, RowSource& held_out, const AuditOptions& options = {});
+
+/// Whose release is audited, and what of it.
+struct ReleaseAudit {
+  std::vector<std::string> sensitive{};  ///< Columns of the original. At least one.
+  std::vector<std::string> side{};       ///< Columns of the original that an attacker knows already.
+};
+/// What new attackers find about columns of `original` in `released`, whoever released it: the same records in the same
+/// order. Throws Error(kBadInput) for tables of different length and for columns that are not there.
+AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& what,
                   const AuditOptions& options = {});
 
 /// "0.1.0".

@@ -203,9 +203,9 @@ double declared_grid(const ColumnSpec& spec) {
   ProblemList problems;
   problems.require(decimals_of(step) <= kMostDecimals, fmt::format("columns.{}.grid", spec.name),
                    fmt::format("{} is not a decimal number of at most {} decimals", step, kMostDecimals));
-  problems.require(spec.type != ColumnType::kInteger || step == std::floor(step),
+  problems.require(!is_whole(spec.type) || step == std::floor(step),
                    fmt::format("columns.{}.grid", spec.name),
-                   fmt::format("{} is not a whole number, but the column is of type integer", step));
+                   fmt::format("{} is not a whole number, but the column is of type {}", step, to_string(spec.type)));
   require_none(problems.take(), "this grid cannot be used:");
   return step;
 }
@@ -249,7 +249,7 @@ void fit_number(const TableColumn& column, const ColumnSpec& spec, const Encodin
   fit_range(present, spec, min_rows, out);
   for (double& x : present) x = std::clamp(x, out.least, out.most);
   fit_scale(present, ranks, min_rows, out);
-  const double native = spec.type == ColumnType::kInteger ? 1
+  const double native = is_whole(spec.type) ? 1
                         : out.format.decimals             ? std::pow(10.0, -*out.format.decimals)
                                                           : 0;
   out.grid = spec.grid ? declared_grid(spec) : automatic_grid(present, out, native, options.grid_cost);
@@ -396,7 +396,7 @@ std::int32_t ColumnEncoding::width() const {
 double ColumnEncoding::round(double x) const {
   x = std::clamp(x, least, most);
   if (grid > 0) return format.snap(std::nearbyint(x / grid) * grid);
-  if (type == ColumnType::kInteger) return std::nearbyint(x);
+  if (is_whole(type)) return std::nearbyint(x);
   return format.decimals ? format.snap(x) : tidy(x);
 }
 

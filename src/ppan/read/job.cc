@@ -23,6 +23,7 @@
 #include "ppan/core/suggest.h"
 #include "ppan/read/dependency.h"
 #include "ppan/read/settings.h"
+#include "ppan/source/csv_source.h"
 
 namespace ppan {
 namespace {
@@ -446,8 +447,8 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
     job.given[key] = 0;
 
   // Read once: a pipe cannot be opened again.
-  CsvReader reader(continued_source(std::move(sample), std::move(input)), job.csv);
-  take_roles(roles, reader.names(), job);
+  CsvSource reader(continued_source(std::move(sample), std::move(input)), job.csv);
+  take_roles(roles, reader.column_names(), job);
   const TableProfile table = profile_table(reader);
   std::map<std::string, ColumnRemark> remarks;
   for (const ColumnProfile& column : table.columns) {
@@ -479,7 +480,7 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
   }
   if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be used");
   if (table.rows <= kMostDependencyRows && can_be_read_again(data)) {
-    CsvReader again(open_source(data, most_unpacked), job.csv);
+    CsvSource again(open_source(data, most_unpacked), job.csv);
     note_dependencies(read_table(again, job.schema.columns), remarks);
   }
   std::string out = write_job(job, remarks);

@@ -523,12 +523,15 @@ std::vector<ColumnSetting> make_column_settings() {
       choice<C, ColumnType>(
           "type",
           "integer and real are numbers; category one of some levels; identifier names a record and "
-          "is never modelled",
+          "is never modelled; date (2024-01-31) and timestamp (2024-01-31 12:30:00) are numbers of days and of "
+          "microseconds",
           at(&C::type),
           {{"integer", ColumnType::kInteger},
            {"real", ColumnType::kReal},
            {"category", ColumnType::kCategory},
-           {"identifier", ColumnType::kIdentifier}}),
+           {"identifier", ColumnType::kIdentifier},
+           {"date", ColumnType::kDate},
+           {"timestamp", ColumnType::kTimestamp}}),
       choice<C, NumericEncoding>(
           "encoding",
           "numbers as seen by the networks: standard: in standard deviations from the mean; rank: "

@@ -20,7 +20,10 @@ namespace {
 class FileSource final : public ByteSource {
  public:
   FileSource(std::string name, int descriptor, bool owned)
-      : ByteSource(std::move(name)), descriptor_(descriptor), owned_(owned) {}
+      : ByteSource(std::move(name)), descriptor_(descriptor), owned_(owned) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) size_ = static_cast<double>(status.st_size);
+  }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
   ~FileSource() override {
@@ -30,15 +33,25 @@ class FileSource final : public ByteSource {
   std::size_t read(char* to, std::size_t count) override {
     for (;;) {
       const ssize_t got = ::read(descriptor_, to, count);
-      if (got >= 0) return static_cast<std::size_t>(got);
+      if (got >= 0) {
+        read_ += static_cast<double>(got);
+        return static_cast<std::size_t>(got);
+      }
       if (errno != EINTR)
         throw Error(ErrorCode::kIo, fmt::format("cannot read {}: {}", name(), std::strerror(errno)));
     }
   }
 
+  [[nodiscard]] std::optional<double> share_read() const override {
+    if (size_ <= 0) return std::nullopt;
+    return std::min(1.0, read_ / size_);
+  }
+
  private:
   int descriptor_;
   bool owned_;
+  double size_ = 0;  // 0: unknown
+  double read_ = 0;
 };
 
 class GzipSource final : public ByteSource {
@@ -84,6 +97,7 @@ class GzipSource final : public ByteSource {
                   "raise --max-unpacked if the file is to be trusted, or give it uncompressed");
     return got;
   }
+  [[nodiscard]] std::optional<double> share_read() const override { return packed_->share_read(); }
 
  private:
   static constexpr std::size_t kInputBytes = 1U << 16U;

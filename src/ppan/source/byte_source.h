@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ class ByteSource {
   /// Up to `count` bytes into `to`; 0 only at the end. Throws Error(kIo) when the system refuses, and
   /// Error(kBadInput) when a compressed stream is damaged or cut short.
   virtual std::size_t read(char* to, std::size_t count) = 0;
+  /// Share of it that was read, 0 to 1, where its size is known.
+  [[nodiscard]] virtual std::optional<double> share_read() const { return std::nullopt; }
   /// What messages call the source: the path as given, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
 

@@ -405,7 +405,7 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
   // data.
   if (names_.empty() && !options_.header) unescape_.clear();
   for (const std::size_t index : unescape_) {
-    CsvChunk::Cell& cell = chunk.cells_[index];
+    TextCell& cell = chunk.cells_[index];
     char* const text = buffer_.data() + cell.first;
     std::uint32_t length = 0;
     for (std::uint32_t i = 0; i < cell.length; ++i) {
@@ -504,7 +504,7 @@ bool CsvReader::next(CsvChunk& chunk) {
   if (chunk.rows() == 0) begin = position_;
   chunk.buffer_.assign(buffer_.begin() + static_cast<std::ptrdiff_t>(begin),
                        buffer_.begin() + static_cast<std::ptrdiff_t>(position_));
-  for (CsvChunk::Cell& cell : chunk.cells_) cell.first -= static_cast<std::uint32_t>(begin);
+  for (TextCell& cell : chunk.cells_) cell.first -= static_cast<std::uint32_t>(begin);
   work_ += chunk.buffer_.size();
   row_ += chunk.rows();
   return chunk.rows() > 0;

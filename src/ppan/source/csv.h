@@ -14,6 +14,7 @@
 
 #include "ppan/core/problem.h"
 #include "ppan/source/byte_source.h"
+#include "ppan/source/row_chunk.h"
 
 namespace ppan {
 
@@ -45,7 +46,7 @@ class CsvChunk {
   [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(lines_.size()); }
   [[nodiscard]] std::size_t columns() const { return columns_; }
   [[nodiscard]] std::string_view cell(std::int64_t row, std::size_t column) const {
-    const Cell& c = cells_[static_cast<std::size_t>(row) * columns_ + column];
+    const TextCell& c = cells_[static_cast<std::size_t>(row) * columns_ + column];
     return {buffer_.data() + c.first, c.length};
   }
   /// Line of the file on which the row begins, counted from 1.
@@ -53,14 +54,15 @@ class CsvChunk {
   /// Number of the chunk's first row in the file, counted from 0, the header not counted.
   [[nodiscard]] std::int64_t first_row() const { return first_row_; }
 
+  // Where all of it lies, row by row: for those who look at whole columns.
+  [[nodiscard]] const char* bytes() const { return buffer_.data(); }
+  [[nodiscard]] const TextCell* cells() const { return cells_.data(); }
+  [[nodiscard]] const std::int64_t* lines() const { return lines_.data(); }
+
  private:
   friend class CsvReader;
-  struct Cell {
-    std::uint32_t first;
-    std::uint32_t length;
-  };
   std::vector<char> buffer_;
-  std::vector<Cell> cells_;
+  std::vector<TextCell> cells_;
   std::vector<std::int64_t> lines_;
   std::size_t columns_ = 0;
   std::int64_t first_row_ = 0;
@@ -82,6 +84,9 @@ class CsvReader {
   /// The next rows, 1 to options().chunk_rows of them; false when there are no more. Every row has as many
   /// cells as there are names. Throws Error(kBadInput) naming the line for anything else.
   bool next(CsvChunk& chunk);
+
+  /// Share of the source that was read, 0 to 1, where its size is known.
+  [[nodiscard]] std::optional<double> share_read() const { return source_->share_read(); }
 
   /// Bytes looked at or moved so far, those that were looked at again among them: at most a small multiple of
   /// what was read, whatever the text is.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ppan/source/row_sink.h"
 #include "ppan/source/row_source.h"
 
 namespace ppan {
@@ -27,11 +28,28 @@ class HeldRows {
 
  private:
   friend class HeldSource;
+  friend class HeldSink;
   std::string name_;
   std::vector<RowColumn> columns_;
   TextStyle style_;
   std::vector<RowChunk> chunks_;
   std::int64_t rows_ = 0;
+};
+
+/// Keeps what is written to it.
+class HeldSink final : public RowSink {
+ public:
+  /// `name` and `style` are those of rows().
+  explicit HeldSink(std::string name, TextStyle style = {});
+
+  void begin(const std::vector<RowColumn>& columns) override;
+  [[nodiscard]] std::unique_ptr<Part> pack(const RowChunk& rows) const override;
+  void write(std::unique_ptr<Part> part) override;
+  void finish() override {}
+  [[nodiscard]] const HeldRows& rows() const { return rows_; }
+
+ private:
+  HeldRows rows_;
 };
 
 }  // namespace ppan

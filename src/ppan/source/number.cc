@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "ppan/source/calendar.h"
+
 namespace ppan {
 namespace {
 
@@ -103,6 +105,27 @@ ParsedNumber parse_number(std::string_view text, char mark) {
   return out;
 }
 
+ParsedNumber parse_value(std::string_view text, NumberForm form, char mark) {
+  if (form == NumberForm::kNumber) return parse_number(text, mark);
+  ParsedNumber out;
+  const auto whole = form == NumberForm::kDate ? parse_date(text) : parse_timestamp(text);
+  if (whole) {
+    out.value = static_cast<double>(*whole);
+  } else {
+    out.fault = NumberFault::kNotANumber;
+  }
+  return out;
+}
+
+int decimals_of_value(double value) {
+  for (int d = 0; d <= kMostDecimals; ++d) {
+    const double scaled = value * kPowers[static_cast<std::size_t>(d)];
+    if (std::abs(scaled) >= 0x1.0p52) return d == 0 ? 0 : kMostDecimals + 1;
+    if (std::nearbyint(scaled) / kPowers[static_cast<std::size_t>(d)] == value) return d;
+  }
+  return kMostDecimals + 1;
+}
+
 double NumberFormat::snap(double value) const {
   if (!decimals || *decimals > kMostDecimals) return value;
   const double power = kPowers[static_cast<std::size_t>(*decimals)];
@@ -112,6 +135,15 @@ double NumberFormat::snap(double value) const {
 }
 
 void append_number(double value, const NumberFormat& format, std::string& out) {
+  if (format.form != NumberForm::kNumber) [[unlikely]] {
+    const auto whole = static_cast<std::int64_t>(std::nearbyint(std::clamp(value, -9e18, 9e18)));
+    if (format.form == NumberForm::kDate) {
+      append_date(whole, out);
+    } else {
+      append_timestamp(whole, out);
+    }
+    return;
+  }
   std::array<char, 400>
       text;  // the longest fixed double has 309 digits before the mark; not cleared: every cell comes here
   char* const begin = text.data();

@@ -118,6 +118,7 @@ class RowChunk {
   [[nodiscard]] std::int64_t line(std::int64_t row) const {
     return lines_ == nullptr ? 0 : lines_[static_cast<std::size_t>(row)];
   }
+  [[nodiscard]] const std::int64_t* lines() const { return lines_; }
   /// The line, or else the number of the row in the source, counted from 1.
   [[nodiscard]] std::int64_t position(std::int64_t row) const {
     return lines_ == nullptr ? first_row_ + row + 1 : line(row);
@@ -131,6 +132,7 @@ class RowChunk {
   /// Memory of the chunk's own for a column.
   [[nodiscard]] CellBuffer& buffer(std::size_t column);
   void set_rows(std::int64_t rows) { rows_ = rows; }
+  void set_first_row(std::int64_t first_row) { first_row_ = first_row; }
   void set_lines(const std::int64_t* lines) { lines_ = lines; }
   /// An object of the source's own that lives as long as the chunk and is reused with it.
   template <typename T>
@@ -151,6 +153,9 @@ class RowChunk {
   std::shared_ptr<void> held_;
   const std::type_info* held_type_ = nullptr;
 };
+
+/// A copy of its own: `to` points at nothing but its own buffers (and at levels, which the columns hold).
+void copy_rows(const RowChunk& from, RowChunk& to);
 
 /// The value of a cell that is not missing as a number: integers and reals, decimals divided by their scale.
 double number_at(const RowColumn& column, const RowCells& cells, std::size_t row);

@@ -9,6 +9,7 @@
 
 #include "ppan/audit/audit.h"
 #include "ppan/model/release_model.h"
+#include "ppan/source/held_rows.h"
 
 namespace ppan {
 
@@ -18,6 +19,8 @@ class ModelAuditData {
   /// `path` may be "-". Throws Error(kBadInput) for rows that the model cannot release.
   ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed,
                  std::uint64_t max_unpacked = kMostUnpackedInMemory);
+  /// The rest of `rows`.
+  ModelAuditData(const ReleaseModel& model, RowSource& rows, std::uint64_t seed);
 
   /// The table as it is.
   [[nodiscard]] const AuditTable& original() const { return original_; }
@@ -29,10 +32,11 @@ class ModelAuditData {
   [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
 
  private:
+  void take(RowSource& rows);
+
   const ReleaseModel* model_;
   std::uint64_t seed_;
-  std::string bytes_;
-  std::string name_;
+  HeldRows rows_;
   std::string fingerprint_;
   AuditTable original_;
 };
