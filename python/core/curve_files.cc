@@ -39,10 +39,6 @@ CurveFiles files_of(const Curve& curve, const Dataset& data) {
   out.notices = data.notices;
   out.notices.insert(out.notices.end(), curve.result.notices.begin(), curve.result.notices.end());
   out.warnings = curve.result.warnings;
-  for (const TablePoint& point : curve.result.points) {
-    for (const std::string& warning : point.warnings)
-      out.warnings.push_back("point " + std::to_string(point.number) + ": " + warning);
-  }
   return out;
 }
 

@@ -20,7 +20,7 @@ def kind_of(data: Any) -> str:
         return "numpy"
     if isinstance(data, dict):
         return "dict"
-    if module in ("pandas", "polars", "pyarrow", "duckdb"):
+    if module in ("pandas", "polars", "pyarrow", "duckdb") and (hasattr(data, "columns") or hasattr(data, "schema")):
         return module
     if hasattr(data, "__arrow_c_stream__"):
         return "arrow"
@@ -41,6 +41,8 @@ def names_of(data: Any) -> list[str]:
         return [str(name) for name in data]
     if kind == "pyarrow":
         return [str(name) for name in data.schema.names]
+    if kind == "polars" and type(data).__name__ == "LazyFrame":
+        return list(data.collect_schema().names())
     if kind == "arrow":
         return list(_core.names_of(data.__arrow_c_stream__()))
     return [str(name) for name in data.columns]
