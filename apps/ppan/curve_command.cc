@@ -23,6 +23,7 @@
 #include "ppan/output.h"
 #include "ppan/progress.h"
 #include "ppan/read/job.h"
+#include "ppan/report/group_warnings.h"
 #include "ppan/report/html.h"
 #include "ppan/report/terminal.h"
 #include "ppan/table/table_curve.h"
@@ -217,7 +218,7 @@ int run_curve(const CurveOptions& options) {
   for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.quiet) {
-    for (const std::string& text : result.warnings) say("warning: {}\n", text);
+    for (const std::string& text : group_warnings(result.warnings)) say("warning: {}\n", text);
   }
   if (result.points.empty()) {
     if (result.interrupted) {
@@ -232,7 +233,7 @@ int run_curve(const CurveOptions& options) {
 
   const CurveTable curve = curve_of(result);
   const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-  write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
+  write_stdout(plot_text(curve, style) + "\n" + table_text(without_references(curve), style) + "\n" +
                limit_text(result, run.job.audit.limit) +
                fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {

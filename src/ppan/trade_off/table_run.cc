@@ -14,6 +14,7 @@
 
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
+#include "ppan/report/group_warnings.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
@@ -108,6 +109,7 @@ CurveRow row_of(const MeasuredRelease& measured) {
   for (const Estimate& upper : uppers) {
     if (upper.method.ends_with("for every distribution")) row.set(kUpperAnyDistribution, upper.nats);
   }
+  set_measures(measured.audit, row);
   set_task(measured.task, row);
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
@@ -493,7 +495,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
       out.missing.push_back(
           {kSeries, number, std::nullopt, result.interrupted ? "interrupted" : "not finished"});
   }
-  out.warnings = result.warnings;
+  out.warnings = group_warnings(result.warnings);
   for (const std::string& notice : result.notices) out.warnings.push_back(notice);
   out.claimed = {
       "Leakage is what attackers trained after the mechanism found on rows that it never saw: the truth is "
