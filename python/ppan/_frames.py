@@ -20,7 +20,7 @@ def kind_of(data: Any) -> str:
         return "numpy"
     if isinstance(data, dict):
         return "dict"
-    if module in ("pandas", "polars", "pyarrow", "duckdb") and (hasattr(data, "columns") or hasattr(data, "schema")):
+    if module in ("pandas", "polars", "pyarrow", "duckdb") and not type(data).__name__.endswith(("Series", "Array", "Index")):
         return module
     if hasattr(data, "__arrow_c_stream__"):
         return "arrow"

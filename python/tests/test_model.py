@@ -86,7 +86,8 @@ def test_file(model: ppan.Model, tmp_path: Path) -> None:
 
 def test_command_line_releases_with_it(model: ppan.Model, frame: pd.DataFrame, command: str, tmp_path: Path) -> None:
     model.save(tmp_path / "model.ppan")
-    frame.to_csv(tmp_path / "new.csv", index=False)
+    # pandas writes True and False, ppan true and false.
+    frame.assign(owner=frame["owner"].map({True: "true", False: "false"})).to_csv(tmp_path / "new.csv", index=False)
     subprocess.run([command, "release", tmp_path / "model.ppan", tmp_path / "new.csv", "-o", tmp_path / "out.csv"], check=True)
     out = pd.read_csv(tmp_path / "out.csv")
     assert list(out.columns) == model.released_columns and len(out) == len(frame)
