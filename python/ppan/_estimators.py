@@ -128,6 +128,8 @@ class _Base(BaseEstimator):  # type: ignore[misc]
         rows = _frames.rows_of(X)
         if rows == 0:
             raise InputError(f"Found array with 0 sample(s) (shape=(0, {self.n_features_in_})) while a minimum of 1 is required.")
+        if rows == 1:
+            raise InputError("n_samples=1: nothing can be learned from one row")
         frame, sensitive, task = self._with_y(X, y)
         values = self._job_values(sensitive, task, budgets)
         if "roles.task" in values and y is not None and _Y in values["roles.task"]:
@@ -158,6 +160,15 @@ class _Base(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = False
+        return tags
 
     def _require(self, attribute: str) -> Any:
         if not hasattr(self, attribute):
@@ -388,12 +399,3 @@ class Release(TransformerMixin, _Base):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
         """Names of the released columns."""
         return np.asarray(self._require("model_").released_columns, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = False
-        return tags
