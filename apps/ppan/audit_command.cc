@@ -28,8 +28,10 @@
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_signature.h"
 #include "ppan/model/release_model.h"
+#include "ppan/open/address.h"
+#include "ppan/open/open_rows.h"
 #include "ppan/output.h"
-#include "ppan/source/csv_source.h"
+#include "ppan/row_progress.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
 
@@ -85,8 +87,8 @@ std::map<std::string, CellKind> kinds_of(const AuditCommand& command) {
 }
 
 AuditTable read_table_of(const AuditCommand& command, const std::string& path) {
-  CsvSource source = open_csv_source(path, {.limits = {.unpacked_bytes = command.max_unpacked}});
-  return table_of_rows(source, kinds_of(command));
+  const auto source = open_rows(path, {.csv = {.limits = {.unpacked_bytes = command.max_unpacked}}});
+  return table_of_rows(*source, kinds_of(command));
 }
 
 // An audit of rows that do not belong together finds nothing and means nothing.
@@ -299,9 +301,9 @@ int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
 
 void protect_audited(const AuditCommand& command) {
   const std::array inputs{
-      NamedPath{"model", command.model},         NamedPath{"--data", command.data},
-      NamedPath{"--labels", command.labels},     NamedPath{"--original", command.original},
-      NamedPath{"--released", command.released}, NamedPath{"--control", command.control}};
+      NamedPath{"model", command.model},         NamedPath{"--data", file_of(command.data)},
+      NamedPath{"--labels", command.labels},     NamedPath{"--original", file_of(command.original)},
+      NamedPath{"--released", file_of(command.released)}, NamedPath{"--control", file_of(command.control)}};
   const std::array output{NamedPath{"--json", command.json}};
   require_distinct(inputs, output);
   if (command.out.empty()) return;
@@ -367,12 +369,13 @@ int run_audit(const AuditCommand& command) {
     if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
   }
   if (!command.out.empty()) {
-    run.released = std::filesystem::path(model ? command.model : command.released).filename().string();
+    run.released = model ? std::filesystem::path(command.model).filename().string()
+                         : short_name(parse_address(command.released));
     if (data) {
-      run.facts.emplace_back("table", std::filesystem::path(command.data).filename().string());
+      run.facts.emplace_back("table", short_name(parse_address(command.data)));
       run.facts.emplace_back("sha256 of the table", data->fingerprint());
     } else {
-      run.facts.emplace_back("original", std::filesystem::path(command.original).filename().string());
+      run.facts.emplace_back("original", short_name(parse_address(command.original)));
     }
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     pages.push_back(write_audit_run(command.out, report, run));

@@ -9,6 +9,7 @@
 
 #include "ppan/core/error.h"
 #include "ppan/core/suggest.h"
+#include "ppan/open/open_rows.h"
 
 namespace ppan::cli {
 namespace {
@@ -79,7 +80,7 @@ std::string unknown_option(const std::string& word, const CLI::App& command) {
 CommandLine::CommandLine() {
   app.name("ppan");
   app.description("Learned release mechanisms with measured leakage.");
-  app.set_version_flag("--version", fmt::format("ppan {}", PPAN_VERSION));
+  app.set_version_flag("--version", [] { return fmt::format("ppan {}\nwith {}", PPAN_VERSION, sources_built_in()); });
   app.set_help_flag("-h,--help", "Show this help");
   app.get_formatter()->column_width(32);
   app.get_formatter()->label("SUBCOMMAND", "NAME");

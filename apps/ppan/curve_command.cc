@@ -24,6 +24,7 @@
 #include "ppan/progress.h"
 #include "ppan/read/job.h"
 #include "ppan/report/group_warnings.h"
+#include "ppan/row_progress.h"
 #include "ppan/report/html.h"
 #include "ppan/report/terminal.h"
 #include "ppan/table/table_curve.h"
@@ -75,7 +76,7 @@ JobFile job_of(const CurveOptions& options) {
 std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
   std::vector<NamedPath> inputs{{"job", path}};
   if (!job.about_images()) {
-    inputs.push_back({"data.source", job.source_path()});
+    inputs.push_back({"data.source", relative_file_of(job.source, job.directory)});
     return inputs;
   }
   inputs.push_back({"data.images", job.directory / job.images.images});

@@ -24,10 +24,15 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate);
   m.def("version", &ppan::version);
   m.def("blas_description", &ppan::blas_description);
+  // The kernels stay chosen; nothing else of a Runtime is wanted in a process that is not ours.
+  m.def("choose_kernels", [] { const ppan::Runtime chosen; });
   ppan::python::bind_frames(m);
   ppan::python::bind_job(m);
   ppan::python::bind_model(m);
   ppan::python::bind_curve(m);
   ppan::python::bind_audit(m);
   ppan::python::bind_research(m);
+#if defined(PPAN_PYTHON_ENGINE)
+  ppan::python::bind_engine(m);
+#endif
 }

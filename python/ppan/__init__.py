@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from ._kernels import _core
 from ._audit import AuditReport, Estimate, audit
 from ._curve import Curve, load_run
 from ._errors import (

@@ -163,6 +163,8 @@ def train_point(task: tuple[bytes, bytes, int]) -> bytes:
 
 def fit(engine: Engine, frame: Any, values: dict[str, Any], specs: dict[str, Any], listener: Any) -> Any:
     """A curve whose points are trained by an engine."""
+    if not hasattr(_core, "prepare"):
+        raise UsageError("this build of ppan cannot train points elsewhere", "leave engine out")
     columns = _frames.portable(frame)
     start = _core.prepare(_frames.stream_of(columns), _core.make_job(values, specs), listener)
     common = pickle.dumps((columns, values, specs))

@@ -12,7 +12,9 @@ import pytest
 from conftest import SMALL
 
 import ppan
-from ppan import engine
+from ppan import _core, engine
+
+needs_pieces = pytest.mark.skipif(not hasattr(_core, "prepare"), reason="the library cannot cut a curve into pieces")
 
 OPTIONS = {"sensitive": "marital", "side": ["region"], **SMALL}
 
@@ -41,10 +43,12 @@ def same(one: ppan.TradeOff, other: ppan.TradeOff) -> bool:
     )
 
 
+@needs_pieces
 def test_pieces_made_in_any_order(fitted: ppan.TradeOff, frame: pd.DataFrame) -> None:
     assert same(fit(frame, InOrder()), fitted)
 
 
+@needs_pieces
 def test_unknown_engine(frame: pd.DataFrame) -> None:
     with pytest.raises(ppan.UsageError, match="spork"):
         fit(frame, "spork")
@@ -78,12 +82,14 @@ class Killing(engine.Engine):
         return self.inner.map(Dying(function, self.mark), tasks)  # type: ignore[arg-type]
 
 
+@needs_pieces
 @pytest.mark.cluster
 def test_processes_one_of_which_is_killed(fitted: ppan.TradeOff, frame: pd.DataFrame, tmp_path: Path) -> None:
     assert same(fit(frame, Killing(engine.Local(2), tmp_path / "mark")), fitted)
     assert (tmp_path / "mark").exists()
 
 
+@needs_pieces
 @pytest.mark.cluster
 def test_dask_one_of_whose_workers_is_killed(fitted: ppan.TradeOff, frame: pd.DataFrame, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_engine import Killing, fit, same
+from test_engine import Killing, fit, needs_pieces, same
 
 import ppan
 from ppan import engine
@@ -79,6 +79,7 @@ def test_write_and_profile(spark: object, model: ppan.Model, frame: pd.DataFrame
         ppan.spark.release(table.drop("age"), model)
 
 
+@needs_pieces
 def test_curve_on_executors_one_of_which_is_killed(
     spark: object, fitted: ppan.TradeOff, frame: pd.DataFrame, tmp_path: Path
 ) -> None:

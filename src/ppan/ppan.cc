@@ -9,7 +9,6 @@
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
 #include "ppan/report/html.h"
-#include "ppan/source/csv_sink.h"
 #include "ppan/trade_off/model_audit.h"
 #include "ppan/trade_off/run_files.h"
 
@@ -72,11 +71,11 @@ std::filesystem::path write_run(const Curve& curve, const std::filesystem::path&
   return write_table_run(directory, curve.result, *curve.table, curve.run);
 }
 
-ReleaseSummary release(const Model& model, const std::filesystem::path& table,
-                       const std::filesystem::path& output, const ReleaseOptions& options) {
-  CsvSource in = open_table(model, table);
-  CsvSink out(open_sink(output), in.style());
-  return release(model, in, out, options);
+ReleaseSummary release(const Model& model, const std::string& table, const std::string& output,
+                       const ReleaseOptions& options) {
+  const auto in = open_rows(table, {.csv = table_options(model)});
+  const auto out = create_rows(output, {.style = in->style(), .input = table});
+  return release(model, *in, *out, options);
 }
 
 ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output, const ReleaseOptions& options) {
@@ -85,8 +84,8 @@ ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output, con
   return summary;
 }
 
-AuditReport audit(const Model& model, const std::filesystem::path& held_out, const AuditOptions& options) {
-  const ModelAuditData data(model, held_out.string(), options.seed);
+AuditReport audit(const Model& model, const std::string& held_out, const AuditOptions& options) {
+  const ModelAuditData data(model, held_out, options.seed);
   return audit(model_audit_input(model, data), options);
 }
 

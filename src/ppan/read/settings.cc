@@ -349,7 +349,7 @@ std::vector<Setting> make_settings() {
     return names<J>("roles." + name, "list of columns", std::move(help), at(&J::schema, list));
   };
   return {
-      text<J>("data.source", "table to learn from: CSV or TSV, also .gz; relative to this file",
+      text<J>("data.source", "table to learn from: a file, or another address (docs/sources.md); relative to this file",
               at(&J::source)),
       text<J>("data.images",
               "images to learn from instead of a table: an IDX file, or a directory of PNG files of one size",

@@ -74,33 +74,37 @@ void HeldSink::write(std::unique_ptr<Part> part) {
 }
 
 std::string HeldRows::fingerprint() const {
-  // Each cell with its length, so that no two tables run together; a digest of digests, block by block.
-  constexpr std::size_t kBlock = std::size_t{1} << 20U;
-  std::string block;
-  std::string cell;
-  const auto close_block = [&] {
-    const std::string digest = sha256(block);
-    block = digest;
-  };
-  const auto add = [&](std::string_view text) {
-    const auto size = static_cast<std::uint64_t>(text.size());
-    block.append(reinterpret_cast<const char*>(&size), sizeof size);
-    block += text;
-    if (block.size() > kBlock) close_block();
-  };
+  RowFingerprint out(columns_);
+  for (const RowChunk& chunk : chunks_) out.add(chunk);
+  return out.finish();
+}
+
+RowFingerprint::RowFingerprint(std::vector<RowColumn> columns) : columns_(std::move(columns)) {
   for (const RowColumn& column : columns_) add(column.name);
-  for (const RowChunk& chunk : chunks_) {
-    for (std::size_t r = 0; r < static_cast<std::size_t>(chunk.rows()); ++r) {
-      for (std::size_t c = 0; c < columns_.size(); ++c) {
-        cell.clear();
-        cell.push_back(chunk.cells(c).is_missing(r) ? '-' : '+');
-        append_text(columns_[c], chunk.cells(c), r, cell);
-        add(cell);
-      }
+}
+
+// Each cell with its length, so that no two tables run together; a digest of digests, block by block.
+void RowFingerprint::add(std::string_view text) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20U;
+  const auto size = static_cast<std::uint64_t>(text.size());
+  block_.append(reinterpret_cast<const char*>(&size), sizeof size);
+  block_ += text;
+  if (block_.size() > kBlock) block_ = sha256(block_);
+}
+
+void RowFingerprint::add(const RowChunk& chunk) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(chunk.rows()); ++r) {
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      cell_.clear();
+      cell_.push_back(chunk.cells(c).is_missing(r) ? '-' : '+');
+      append_text(columns_[c], chunk.cells(c), r, cell_);
+      add(cell_);
     }
   }
-  close_block();
-  return block;
+}
+
+std::string RowFingerprint::finish() {
+  return sha256(block_);
 }
 
 }  // namespace ppan

@@ -5,12 +5,27 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ppan/source/row_sink.h"
 #include "ppan/source/row_source.h"
 
 namespace ppan {
+
+/// SHA-256 of columns and cells: equal for equal tables, however they were cut into chunks.
+class RowFingerprint {
+ public:
+  explicit RowFingerprint(std::vector<RowColumn> columns);
+  void add(const RowChunk& chunk);
+  [[nodiscard]] std::string finish();
+
+ private:
+  void add(std::string_view text);
+  std::vector<RowColumn> columns_;
+  std::string block_;
+  std::string cell_;
+};
 
 /// All rows of a source, and what it says about them.
 class HeldRows {
@@ -21,7 +36,6 @@ class HeldRows {
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// SHA-256 of columns and cells: equal for equal tables, however they were cut into chunks.
   [[nodiscard]] std::string fingerprint() const;
   /// A source that reads them from the start. This must outlive it.
   [[nodiscard]] std::unique_ptr<RowSource> open() const;

@@ -9,8 +9,11 @@
 #include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/open/address.h"
+#include "ppan/open/open_rows.h"
 #include "ppan/source/byte_source.h"
 #include "ppan/source/csv_source.h"
+#include "ppan/source/held_rows.h"
 #include "ppan/read/profile.h"
 #include "ppan/trade_off/row_order.h"
 
@@ -50,7 +53,9 @@ std::vector<ColumnSpec> columns_to_read(const Schema& schema) {
 
 }  // namespace
 
-Dataset make_dataset(const JobFile& job, RowSource& source) {
+namespace {
+
+Dataset read_dataset(const JobFile& job, RowSource& source, RowFingerprint* fingerprint) {
   refuse_images(job);
   Dataset out;
   out.names = source.column_names();
@@ -63,6 +68,7 @@ Dataset make_dataset(const JobFile& job, RowSource& source) {
   RowChunk chunk;
   while (source.next(chunk)) {
     profiler.add(chunk);
+    if (fingerprint != nullptr) fingerprint->add(chunk);
     try {
       if (!unfit) builder.add(chunk);
     } catch (const Error&) {
@@ -79,19 +85,33 @@ Dataset make_dataset(const JobFile& job, RowSource& source) {
   return out;
 }
 
+}  // namespace
+
+Dataset make_dataset(const JobFile& job, RowSource& source) {
+  RowFingerprint fingerprint(source.columns());
+  Dataset out = read_dataset(job, source, &fingerprint);
+  out.sha256 = fingerprint.finish();
+  return out;
+}
+
 Dataset open_dataset(const JobFile& job) {
   refuse_images(job);
+  const Address address = parse_address(job.source);
+  if (address.kind != AddressKind::kText) {
+    const auto source = open_rows(job.source, {.csv = job.csv, .directory = job.directory});
+    return make_dataset(job, *source);
+  }
   const std::filesystem::path path = job.source_path();
   if (can_be_read_again(path)) {
     CsvSource source = open_csv_source(path, job.csv);
-    Dataset out = make_dataset(job, source);
+    Dataset out = read_dataset(job, source, nullptr);
     out.sha256 = sha256(read_file(path));
     return out;
   }
   const auto input = open_source(path, job.csv.limits.unpacked_bytes);
   const std::string bytes = all_bytes(*input);
   CsvSource source(view_source(bytes, input->name()), job.csv);
-  Dataset out = make_dataset(job, source);
+  Dataset out = read_dataset(job, source, nullptr);
   out.sha256 = sha256(bytes);
   return out;
 }

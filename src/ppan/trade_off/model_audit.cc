@@ -10,6 +10,8 @@
 #include "ppan/core/random.h"
 #include "ppan/core/suggest.h"
 #include "ppan/encode/encoder.h"
+#include "ppan/open/address.h"
+#include "ppan/open/open_rows.h"
 #include "ppan/release/release_table.h"
 #include "ppan/source/csv_source.h"
 #include "ppan/table/table_bound.h"
@@ -38,6 +40,12 @@ UnknownRow policy_of(const ReleaseModel& model) {
 ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed,
                                std::uint64_t max_unpacked)
     : model_(&model), seed_(seed) {
+  if (parse_address(path).kind != AddressKind::kText) {
+    const auto rows = open_rows(path, {.csv = table_options(model, std::nullopt, max_unpacked)});
+    take(*rows);
+    fingerprint_ = rows_.fingerprint();
+    return;
+  }
   const auto source = open_source(path, max_unpacked);
   std::string bytes;
   std::string block(std::size_t{1} << 16U, '\0');

@@ -15,6 +15,7 @@
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
 #include "ppan/report/group_warnings.h"
+#include "ppan/open/address.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
@@ -438,7 +439,7 @@ CurveTable curve_of(const TableCurveResult& result) {
 
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run) {
   RunSummary out;
-  const std::string source = std::filesystem::path(run.job.source).filename().string();
+  const std::string source = short_name(parse_address(run.job.source));
   out.version = run.version;
   out.command = run.command;
   out.name = run.job.report.title.empty() ? source : run.job.report.title;

@@ -35,7 +35,7 @@ Fitted fit(const std::string& text, const std::vector<ColumnSpec>& specs, Encodi
   auto reader = reader_of(text);
   Fitted out;
   out.table = read_table(reader, specs);
-  options.missing = reader.options().missing;
+  options.missing = reader.style().missing;
   out.encoding = fit_encoding(out.table, specs, options);
   return out;
 }
