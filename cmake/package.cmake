@@ -1,0 +1,18 @@
+# A Debian package of command, library, headers and manual page: script/package builds it for any x86-64 processor.
+install(FILES docs/man/ppan.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME ppan)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGE_CONTACT "the authors of ppan (CITATION.cff)")
+set(CPACK_PACKAGE_VENDOR ppan)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Who compiles against the headers needs those of Eigen and JSON; who uses the command does not.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libeigen3-dev, nlohmann-json3-dev, libfmt-dev, libssl-dev, zlib1g-dev, libpng-dev, libopenblas-dev")
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};${PROJECT_NAME};ALL;/")
+include(CPack)

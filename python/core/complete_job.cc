@@ -1,0 +1,56 @@
+#include "complete_job.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace ppan::python {
+namespace {
+
+bool listed(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whoever gives numbers a role of their own does not take them for names of records, and a frame's texts stay texts
+// though they may look like numbers.
+ColumnType type_of(const ColumnProfile& column, const Schema& schema) {
+  const TypeGuess guess = guess_type(column);
+  const bool role = schema.dropped_columns(std::span(&column.name, 1)).empty() && !listed(schema.keep, column.name) &&
+                    schema.group != column.name;
+  const bool numbers = column.storage != CellStorage::kText && column.meaning == CellMeaning::kPlain;
+  if (guess.type != ColumnType::kIdentifier) {
+    if (column.storage == CellStorage::kText) return ColumnType::kCategory;
+    return numbers && guess.constant ? ColumnType::kReal : guess.type;
+  }
+  if (!role) return ColumnType::kIdentifier;
+  if (!numbers) return ColumnType::kCategory;
+  return column.whole == column.numbers ? ColumnType::kInteger : ColumnType::kReal;
+}
+
+}  // namespace
+
+void complete_job(const TableProfile& profile, JobFile& job) {
+  Schema& schema = job.schema;
+  const bool choose_useful = schema.useful.empty();
+  std::vector<ColumnSpec> specs;
+  for (const ColumnProfile& column : profile.columns) {
+    ColumnSpec spec;
+    spec.name = column.name;
+    spec.type = type_of(column, schema);
+    if (const ColumnSpec* given = schema.find(column.name)) spec = *given;
+    const bool elsewhere = listed(schema.sensitive, spec.name) || listed(schema.surrogate, spec.name) ||
+                           listed(schema.keep, spec.name) || listed(schema.side, spec.name) ||
+                           listed(schema.task, spec.name) || schema.group == spec.name;
+    if (choose_useful && !elsewhere && !guess_type(column).constant && spec.type != ColumnType::kIdentifier)
+      schema.useful.push_back(spec.name);
+    specs.push_back(std::move(spec));
+  }
+  for (const ColumnSpec& given : schema.columns) {  // no such column: whoever opens the frame will say so
+    if (std::none_of(specs.begin(), specs.end(), [&](const ColumnSpec& s) { return s.name == given.name; }))
+      specs.push_back(given);
+  }
+  schema.columns = std::move(specs);
+  if (job.source.empty()) job.source = "a frame in memory";
+}
+
+}  // namespace ppan::python

@@ -1,0 +1,14 @@
+#pragma once
+
+// A job as people give it in Python names what is sensitive and little else; the frame tells the rest.
+
+#include "ppan/read/job.h"
+#include "ppan/read/profile.h"
+
+namespace ppan::python {
+
+/// Types for the columns that the job does not name, and, where it names nothing useful, the useful columns: all without
+/// another role that are neither identifiers nor the same everywhere.
+void complete_job(const TableProfile& profile, JobFile& job);
+
+}  // namespace ppan::python

@@ -1,0 +1,64 @@
+"""What is wrong is said as the command line says it, all of it at once."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ppan
+
+
+def fit(frame: object, **options: object) -> None:
+    ppan.TradeOff(**{"sensitive": "marital", "progress": False, "points": 1, "epochs": 1, "quick": True, **options}).fit(frame)  # type: ignore[arg-type]
+
+
+def test_every_problem_at_once(frame: pd.DataFrame) -> None:
+    with pytest.raises(ppan.UsageError) as caught:
+        fit(frame, points=0, settings={"train.batch": -1, "train.epoch": 3})
+    assert len(caught.value.problems) == 3
+    assert any("train.epochs" in problem for problem in caught.value.problems)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda f: f.head(0), "0 sample"),
+        (lambda f: f[["age"]], "marital"),
+        (lambda f: f.assign(marital="single"), "one value in every row"),
+        (lambda f: f.assign(marital=None), "marital"),
+        (lambda f: f.assign(marital=[1, "two", None] * (len(f) // 3)), "mixes types"),
+        (lambda f: f.assign(income=[{"a": 1}] * len(f)), "income"),
+        (lambda f: pd.concat([f, f[["age"]]], axis=1), "two columns"),
+        (lambda f: f["age"], "frame is needed|frame"),
+        (lambda f: 7, "a frame is needed"),
+        (lambda f: f.assign(income=np.where(f["age"] == 30, np.inf, 1.0)), "finite"),
+    ],
+)
+def test_bad_frames(frame: pd.DataFrame, change: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        fit(change(frame))  # type: ignore[operator]
+
+
+def test_roles_that_contradict(frame: pd.DataFrame) -> None:
+    with pytest.raises(ppan.UsageError, match="marital"):
+        fit(frame, useful=["marital", "age"])
+    with pytest.raises(ppan.UsageError, match="ages"):
+        fit(frame, useful=["ages"])
+
+
+def test_too_few_rows(frame: pd.DataFrame) -> None:
+    with pytest.raises(ppan.InputError):
+        fit(frame.head(30))
+
+
+def test_numpy_with_nan() -> None:
+    random = np.random.default_rng(0)
+    values = random.normal(size=(400, 3))
+    values[::7, 1] = np.nan
+    release = ppan.Release(budget=0.2, accept_inconclusive=True, epochs=1, quick=True, progress=False, threads=1)
+    out = release.fit(values, (values[:, 0] > 0).astype(int)).transform(values)
+    assert out.shape == values.shape and out.dtype == values.dtype
