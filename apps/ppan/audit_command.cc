@@ -18,6 +18,7 @@
 #include "ppan/audit/alignment.h"
 #include "ppan/audit/audit.h"
 #include "ppan/audit/audit_text.h"
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/audit/unaligned_audit.h"
 #include "ppan/command_line.h"
 #include "ppan/core/distinct_files.h"
@@ -26,6 +27,7 @@
 #include "ppan/core/suggest.h"
 #include "ppan/image_audit.h"
 #include "ppan/model/image_release_model.h"
+#include "ppan/model/model_signature.h"
 #include "ppan/model/release_model.h"
 #include "ppan/open/address.h"
 #include "ppan/open/open_rows.h"
@@ -42,6 +44,7 @@ struct AuditCommand {
   std::string data;
   std::string labels;  // of images
   bool save = false;
+  std::string sign;  // key to sign what is saved with
   std::string original;
   std::string released;
   std::vector<std::string> sensitive;
@@ -61,6 +64,8 @@ struct AuditCommand {
   std::optional<double> limit;
   InformationUnit unit = InformationUnit::kNats;
   std::string json;
+  std::vector<double> alpha = LeakageMeasureOptions{}.alpha;
+  std::string gain;
   std::uint64_t max_unpacked = kMostUnpackedInMemory;
   int bins = TargetOptions{}.bins;
   int threads = 0;
@@ -211,10 +216,13 @@ void check_sources(const AuditCommand& command) {
     throw Error(ErrorCode::kUsage, "a model is audited on rows of its own input",
                 "ppan audit MODEL --data TABLE");
   }
-  if (command.model.empty() && (!command.data.empty() || !command.labels.empty() || command.save)) {
-    throw Error(ErrorCode::kUsage, "--data, --labels and --save go with a model",
+  if (command.model.empty() &&
+      (!command.data.empty() || !command.labels.empty() || command.save || !command.sign.empty())) {
+    throw Error(ErrorCode::kUsage, "--data, --labels, --save and --sign go with a model",
                 "ppan audit MODEL --data TABLE");
   }
+  if (!command.sign.empty() && !command.save)
+    throw Error(ErrorCode::kUsage, "--sign goes with --save", "give both, or neither");
   if (command.unaligned &&
       (!command.model.empty() || !command.out.empty() || !command.side.empty() || command.scan ||
        !command.together.empty() || !command.groups.empty() || command.aligned)) {
@@ -232,6 +240,16 @@ void check_sources(const AuditCommand& command) {
     throw Error(ErrorCode::kUsage, "give --original, --released and --sensitive, or a model and --data",
                 "'ppan audit --help' shows examples");
   }
+}
+
+// Saving writes the file anew, so a signature would be gone without a word.
+std::optional<SigningKey> signing_key(const AuditCommand& command, const std::string& signer) {
+  if (!command.save) return std::nullopt;
+  if (!command.sign.empty()) return SigningKey(command.sign);
+  if (signer.empty()) return std::nullopt;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("{} is signed, and --save would write it without a signature", command.model),
+              "sign what is saved with --sign KEY, or leave --save out");
 }
 
 // Images have one sensitive label and no columns.
@@ -301,6 +319,8 @@ int run_audit(const AuditCommand& command) {
   AuditOptions options{.quick = command.quick, .threads = command.threads, .seed = command.seed};
   options.target.bins = command.bins;
   options.features.row_position = !command.ignore_order;
+  options.alpha = command.alpha;
+  if (!command.gain.empty()) options.gain = read_gain_table(command.gain);
   if (command.limit) {
     options.limit =
         command.unit == InformationUnit::kBits ? *command.limit * std::numbers::ln2 : *command.limit;
@@ -310,8 +330,10 @@ int run_audit(const AuditCommand& command) {
   if (command.unaligned) return run_unaligned(command, options);
   std::optional<ReleaseModel> model;
   std::optional<ModelAuditData> data;
+  std::optional<SigningKey> key;
   if (!command.model.empty()) {
     AnyModel any = load_any_model(command.model);
+    key = signing_key(command, signer_of(any));
     if (std::holds_alternative<ImageReleaseModel>(any)) {
       refuse_for_images(command);
       return run_image_audit({.model = command.model,
@@ -319,6 +341,7 @@ int run_audit(const AuditCommand& command) {
                               .labels = command.labels,
                               .quick = command.quick,
                               .save = command.save,
+                              .key = key ? &*key : nullptr,
                               .limit = options.limit,
                               .unit = command.unit,
                               .json = command.json,
@@ -335,6 +358,7 @@ int run_audit(const AuditCommand& command) {
     const AuditInput input =
         data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed);
     AuditReport made = audit(input, options);
+    if (model) add_surrogate_slack(made, surrogate_slack_of(model->origin));
     const std::vector<std::string> carried = carried_columns(input);
     made.attributes.front().notes.insert(made.attributes.front().notes.begin(), carried.begin(),
                                          carried.end());
@@ -343,7 +367,7 @@ int run_audit(const AuditCommand& command) {
   std::vector<std::filesystem::path> pages;
   if (command.save) {
     model->audit = findings_of(report, data->fingerprint());
-    save_model(command.model, *model);
+    save_model(command.model, *model, key ? &*key : nullptr);
     if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
   }
   if (!command.out.empty()) {
@@ -415,6 +439,11 @@ void add_audit_command(CommandLine& line) {
       ->default_str("");
   command->add_flag("--save", options->save,
                     "Keep what was found in the model file, and in the report of the run it lies in");
+  command
+      ->add_option("--sign", options->sign,
+                   "With --save: sign the model with this private key (Ed25519, PEM)")
+      ->type_name("KEY")
+      ->default_str("");
   command->add_option("--out", options->out, "Directory to write the findings and a report to")
       ->type_name("DIR")
       ->default_str("");
@@ -465,6 +494,16 @@ void add_audit_command(CommandLine& line) {
                     "The rows will be shuffled before publication: do not attack by position");
   command->add_option("--limit", options->limit, "Most leakage allowed, in --unit; exit status 6 beyond it")
       ->type_name("X");
+  command->add_option("--alpha", options->alpha, "Orders of \u03b1-leakage to report, each above 1")
+      ->type_name("A")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--gain", options->gain,
+          "Gains for g-leakage (CSV): a row for each guess, a column named for each value of the attribute")
+      ->type_name("FILE")
+      ->default_str("");
   command->add_option("--bins", options->bins, "Bins of a continuous sensitive column")
       ->type_name("N")
       ->capture_default_str();

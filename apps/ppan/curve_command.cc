@@ -23,6 +23,7 @@
 #include "ppan/output.h"
 #include "ppan/progress.h"
 #include "ppan/read/job.h"
+#include "ppan/report/group_warnings.h"
 #include "ppan/row_progress.h"
 #include "ppan/report/html.h"
 #include "ppan/report/terminal.h"
@@ -174,7 +175,7 @@ int run_curve(const CurveOptions& options) {
     for (const std::string& notice : data.notices) say("{}\n", notice);
   }
 
-  const double entropy = hidden_entropy(*data.table, data.schema);
+  const AlphaPrior prior = hidden_prior(*data.table, data.schema, curve_options.training.alpha);
   Metrics metrics;
   // An earlier run stays until this one has something to put in its place.
   std::once_flag begun;
@@ -196,7 +197,7 @@ int run_curve(const CurveOptions& options) {
     };
     hooks.epoch = [&](int point, const EpochReport& epoch) {
       if (point < 1) return;
-      const MetricsLine line = metrics_of(point, epoch, entropy);
+      const MetricsLine line = metrics_of(point, epoch, prior);
       metrics.add(line);
       progress.epoch_done({.point = point - 1,
                            .epoch = epoch.epoch,
@@ -218,7 +219,7 @@ int run_curve(const CurveOptions& options) {
   for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.quiet) {
-    for (const std::string& text : result.warnings) say("warning: {}\n", text);
+    for (const std::string& text : group_warnings(result.warnings)) say("warning: {}\n", text);
   }
   if (result.points.empty()) {
     if (result.interrupted) {
@@ -233,7 +234,7 @@ int run_curve(const CurveOptions& options) {
 
   const CurveTable curve = curve_of(result);
   const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-  write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
+  write_stdout(plot_text(curve, style) + "\n" + table_text(without_references(curve), style) + "\n" +
                limit_text(result, run.job.audit.limit) +
                fmt::format("report: {}\n", (directory / "report.html").string()));
   if (result.interrupted) {

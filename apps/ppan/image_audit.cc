@@ -162,7 +162,7 @@ int run_image_audit(const ImageAuditRun& run) {
          .prior_accuracy = found.attack.prior_accuracy,
          .upper = found.upper.empty() ? std::nullopt : std::optional(found.upper.front()),
          .inconclusive = found.attack.still_rising});
-    save_model(run.model, model);
+    save_model(run.model, model, run.key);
   }
   const std::string as_json = json_of(found, run).dump(1) + "\n";
   if (run.json == "-") {

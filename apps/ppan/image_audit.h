@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ppan/core/estimate.h"
+#include "ppan/model/model_signature.h"
 
 namespace ppan::cli {
 
@@ -17,6 +18,7 @@ struct ImageAuditRun {
   std::string labels{};           ///< Of them; empty: those beside them.
   bool quick = false;             ///< One small network instead of the suite.
   bool save = false;              ///< Keep what was found in the model file.
+  const SigningKey* key = nullptr;  ///< To sign what is saved with.
   std::optional<double> limit{};  ///< Nats.
   InformationUnit unit = InformationUnit::kNats;
   std::string json{};  ///< Write what was found there; "-": to standard output, instead of the text.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
 #include "ppan/report/html.h"
@@ -86,12 +87,16 @@ ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output, con
 
 AuditReport audit(const Model& model, const std::string& held_out, const AuditOptions& options) {
   const ModelAuditData data(model, held_out, options.seed);
-  return audit(model_audit_input(model, data), options);
+  AuditReport report = audit(model_audit_input(model, data), options);
+  add_surrogate_slack(report, surrogate_slack_of(model.origin));
+  return report;
 }
 
 AuditReport audit(const Model& model, RowSource& held_out, const AuditOptions& options) {
   const ModelAuditData data(model, held_out, options.seed);
-  return audit(model_audit_input(model, data), options);
+  AuditReport report = audit(model_audit_input(model, data), options);
+  add_surrogate_slack(report, surrogate_slack_of(model.origin));
+  return report;
 }
 
 AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& what,

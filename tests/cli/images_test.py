@@ -15,7 +15,7 @@ from support import CommandTest, ppan
 SIDE = 8
 
 
-def images(count, seed):
+def make_images(count, seed):
     """A bar that lies or stands, which is the label, and a spot in some corner, which has nothing to do with it."""
     source = random.Random(seed)
     images, labels = [], []
@@ -69,10 +69,10 @@ class Images(CommandTest):
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
-        images, labels = images(400, seed=1)
+        images, labels = make_images(400, seed=1)
         cls.put("a-idx3-ubyte", idx_images(images))
         cls.put("a-idx1-ubyte.gz", gzip.compress(idx_labels(labels)))
-        cls.put("new-idx3-ubyte", idx_images(images(30, seed=2)[0]))
+        cls.put("new-idx3-ubyte", idx_images(make_images(30, seed=2)[0]))
         cls.put("job.toml", JOB.format(images="a-idx3-ubyte", labels="a-idx1-ubyte.gz", epochs=130))
         os.mkdir(cls.path("scans"))
         with open(cls.path("labels.csv"), "w", newline="") as file:
@@ -154,7 +154,7 @@ class Images(CommandTest):
 
     def test_show(self):
         text = self.succeed("show", self.path("run", "point-01.ppan"))
-        self.assertIn("images   8 x 8 pixels", text)
+        self.assertIn("images     8 x 8 pixels", text)
         self.assertIn("sensitive  the label, one of 2: 0, 1", text)
         self.assertIn("lower bound", text)
         told = json.loads(self.succeed("show", self.path("run", "point-01.ppan"), "--json"))
@@ -205,8 +205,8 @@ class Images(CommandTest):
         self.assertIn("cut short", self.not_trained(3, self.job("j.toml", images="cut-idx3-ubyte")))
         self.put("one-idx1-ubyte", idx_labels([1] * 400))
         self.assertIn("all of one class", self.not_trained(3, self.job("j.toml", labels="one-idx1-ubyte")))
-        self.put("small-idx3-ubyte", idx_images(images(60, seed=1)[0]))
-        self.put("small-idx1-ubyte", idx_labels(images(60, seed=1)[1]))
+        self.put("small-idx3-ubyte", idx_images(make_images(60, seed=1)[0]))
+        self.put("small-idx1-ubyte", idx_labels(make_images(60, seed=1)[1]))
         self.assertIn("at least 50 of each",
                       self.not_trained(3, self.job("j.toml", images="small-idx3-ubyte", labels="small-idx1-ubyte")))
         self.put("j.toml", '[data]\nimages = "a-idx3-ubyte"\n[roles]\nsensitive = "x"\n')
@@ -279,7 +279,7 @@ class Images(CommandTest):
     def test_audit(self):
         model = self.path("audited.ppan")
         self.put("audited.ppan", self.get("run", "point-01.ppan"))
-        images, labels = images(300, seed=3)
+        images, labels = make_images(300, seed=3)
         self.put("held-idx3-ubyte", idx_images(images))
         self.put("held-idx1-ubyte", idx_labels(labels))
         held = self.path("held-idx3-ubyte")

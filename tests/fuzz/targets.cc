@@ -24,6 +24,7 @@
 #include "ppan/read/png.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/settings.h"
+#include "ppan/report/html.h"
 #include "ppan/source/csv_source.h"
 #include "ppan/source/csv_writer.h"
 
@@ -259,6 +260,46 @@ void png(const std::uint8_t* data, std::size_t size) {
   require(image.width >= 1 && image.width <= kMostImageSide, "widths are within their limit");
   require(static_cast<Index>(image.bytes.size()) == image.height * image.width, "a byte for each pixel");
   require(decode_png(encode_png(image), "fuzz").bytes == image.bytes, "what is written reads back equal");
+}
+
+// The files of a run directory, one behind the other, with a record separator (0x1E) between them: curve.csv,
+// summary.json, details.json, metrics.jsonl. Whoever made them, the page must be made or refused.
+void run(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes = text_of(data, size);
+  std::vector<std::string> part(1);
+  for (const char c : bytes) {
+    if (c == '\x1E') {
+      part.emplace_back();
+    } else {
+      part.back() += c;
+    }
+  }
+  part.resize(4);
+  RunFiles files;
+  const auto accepted = [](const auto& parse) {
+    try {
+      parse();
+      return true;
+    } catch (const Error& error) {
+      require(error.code() == ErrorCode::kBadInput, "a damaged run is bad input");
+      return false;
+    }
+  };
+  if (!accepted([&] { files.curve = from_csv(part[0]); })) return;
+  require(from_csv(to_csv(files.curve)).rows == files.curve.rows, "a curve that was read is written and read back");
+  accepted([&] { files.summary = run_summary_from_json(part[1]); });
+  accepted([&] { files.details = run_details_from_json(part[2]); });
+  accepted([&] { files.metrics = metrics_from_jsonl(part[3]); });
+  const std::string page = to_html(files);
+  require(page.find("</html>") != std::string::npos, "the page is whole");
+  // The page has one script and one style sheet of its own; whatever the files say is text.
+  const auto count = [&](std::string_view tag) {
+    std::size_t times = 0;
+    for (std::size_t at = page.find(tag); at != std::string::npos; at = page.find(tag, at + 1)) ++times;
+    return times;
+  };
+  require(count("<script") == 1, "no script of the files is in the page");
+  require(count("<iframe") + count("<object") + count("<embed") == 0, "the page embeds nothing");
 }
 
 void address(const std::uint8_t* data, std::size_t size) {

@@ -210,6 +210,17 @@ double declared_grid(const ColumnSpec& spec) {
   return step;
 }
 
+// An end that `behind` rows lie at or beyond. Where they do not share it, it is the mean of as many rows further
+// inside: the value of a single person is in no model and no release.
+template <typename Iterator>
+double end_of_range(Iterator first, std::size_t behind) {
+  const double end = *(first + static_cast<std::ptrdiff_t>(behind - 1));
+  if (*first == end) return end;
+  double sum = 0;
+  for (std::size_t i = behind - 1; i < 2 * behind - 1; ++i) sum += *(first + static_cast<std::ptrdiff_t>(i));
+  return sum / static_cast<double>(behind);
+}
+
 // Where at least `min_rows` rows lie at or beyond each end, or what the column declares.
 void fit_range(const std::vector<double>& sorted, const ColumnSpec& spec, std::size_t min_rows,
                ColumnEncoding& out) {
@@ -219,8 +230,8 @@ void fit_range(const std::vector<double>& sorted, const ColumnSpec& spec, std::s
     return;
   }
   const std::size_t behind = std::clamp<std::size_t>(sorted.size() / 2, 1, min_rows);
-  out.least = sorted[behind - 1];
-  out.most = sorted[sorted.size() - behind];
+  out.least = end_of_range(sorted.begin(), behind);
+  out.most = end_of_range(sorted.rbegin(), behind);
 }
 
 void fit_number(const TableColumn& column, const ColumnSpec& spec, const EncodingOptions& options,

@@ -258,7 +258,7 @@ void note_dependencies(const Table& table, std::map<std::string, ColumnRemark>& 
 }
 
 // Keys and whole sections that say nothing about images.
-constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
+constexpr std::array<std::string_view, 17> kForTablesOnly{"data.source",
                                                           "read.",
                                                           "roles.",
                                                           "columns.",
@@ -271,6 +271,7 @@ constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
                                                           "privacy.usefulness",
                                                           "privacy.task_weight",
                                                           "train.restarts",
+                                                          "privacy.alpha",
                                                           "privacy.surrogate_slack",
                                                           "privacy.budget_form",
                                                           "report.examples"};
@@ -333,8 +334,16 @@ Problems JobFile::check() const {
     problems.require(codebook || !given.contains(key), key, "is for mechanism.family = \"codebook\" only");
   for (const char* key :
        {"mechanism.code_size", "mechanism.code_radius", "mechanism.noise_inputs", "privacy.budget_form",
-        "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})
+        "privacy.alpha", "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})
     problems.require(!codebook || !given.contains(key), key, "is not for mechanism.family = \"codebook\"");
+  if (privacy.alpha != 1) {
+    for (const ColumnSpec& column : schema.columns) {
+      const std::vector<std::string> hidden = schema.hidden_columns();
+      problems.require(!is_numeric(column.type) || std::ranges::find(hidden, column.name) == hidden.end(),
+                       "privacy.alpha", "other than 1 needs sensitive categories, but " + column.name +
+                                            " is a number");
+    }
+  }
   Problems all = problems.take();
   for (Problem& p : schema.check()) all.push_back(std::move(p));
   return all;

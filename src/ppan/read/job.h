@@ -54,6 +54,7 @@ struct PrivacySettings {
   Usefulness usefulness = Usefulness::kBoth;
   double task_weight = 1;
   BudgetChoice budget_form = BudgetChoice::kDual;
+  std::optional<double> alpha = 1;  ///< Order of the adversary's loss; absent: infinite.
   double surrogate_slack = 0;
   bool bits = false;
 };

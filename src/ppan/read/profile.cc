@@ -39,11 +39,19 @@ bool looks_like_date(std::string_view text) {
 }
 
 std::string a_few_words(const ColumnProfile& column) {
+  // What a few rows say is theirs; a marker of "no value" stands in many.
+  constexpr std::int64_t kLeastRows = 5;
   std::string text;
+  bool rare = false;
   for (const auto& [word, count] : column.words) {
+    if (count < kLeastRows) {
+      rare = true;
+      continue;
+    }
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} ({} rows)", show_cell(word), count);
+    text += fmt::format("{} ({} rows)", quoted(word), count);
   }
+  if (rare) text += text.empty() ? "words in a few rows" : ", and words in a few rows";
   return text;
 }
 

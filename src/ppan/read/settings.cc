@@ -445,6 +445,11 @@ std::vector<Setting> make_settings() {
           {{"dual", BudgetChoice::kDual},
            {"expected", BudgetChoice::kExpected},
            {"record", BudgetChoice::kRecord}}),
+      real_or<J>("privacy.alpha",
+                 "order of the adversary's loss in the game: 1: log-loss, which hides mutual information; "
+                 "above: the alpha-loss, which hides alpha-leakage; inf: the chance of a right guess; for "
+                 "sensitive categories",
+                 at(&J::privacy, &PrivacySettings::alpha), 1, 1000, "inf"),
       real<J>("privacy.surrogate_slack",
               "nats that the release may tell about the attribute beyond its surrogate; added to every bound",
               at(&J::privacy, &PrivacySettings::surrogate_slack), 0, kNoEnd),

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "ppan/core/cell_text.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
@@ -72,7 +73,7 @@ void append_rejects(const RowChunk& chunk, const std::vector<RowColumn>& columns
       if (fault.row != row) continue;
       if (!reason.empty()) reason += "; ";
       reason +=
-          fmt::format("{}: {}", encoding.columns[static_cast<std::size_t>(fault.column)].name, fault.what);
+          fmt::format("{}: {}", encoding.columns[static_cast<std::size_t>(fault.column)].name, with_values(fault.what));
     }
     for (std::size_t column = 0; column < chunk.columns(); ++column) {
       cell.clear();

@@ -149,6 +149,9 @@ std::string sample_of(ByteSource& source);
 std::string delimiter_name(char delimiter);
 
 /// A cell for a message: in double quotes, control characters escaped, cut after 60 bytes.
+/// Marked as a value of a record, so that it is shown only where values are (core/cell_text.h).
 std::string show_cell(std::string_view cell);
+/// The same for what is no value: a name of a column or file.
+std::string quoted(std::string_view text);
 
 }  // namespace ppan

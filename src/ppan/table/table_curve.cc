@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -728,6 +729,7 @@ TableCurveOptions table_curve_options(const JobFile& job) {
       out.training.budget_form = BudgetForm::kRecord;
       break;
   }
+  out.training.alpha = job.privacy.alpha.value_or(std::numeric_limits<double>::infinity());
   if (job.train.epochs) out.training.epochs = static_cast<int>(*job.train.epochs);
   out.training.batch = job.train.batch;
   out.training.adversary_steps = static_cast<int>(job.train.adversary_steps);

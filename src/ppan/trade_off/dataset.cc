@@ -15,6 +15,7 @@
 #include "ppan/source/csv_source.h"
 #include "ppan/source/held_rows.h"
 #include "ppan/read/profile.h"
+#include "ppan/trade_off/row_order.h"
 
 namespace ppan {
 namespace {
@@ -80,6 +81,7 @@ Dataset read_dataset(const JobFile& job, RowSource& source, RowFingerprint* fing
   if (unfit) std::rethrow_exception(unfit);
   out.notices = notices(job.schema, profile);
   out.table = std::make_shared<const Table>(builder.finish());
+  for (std::string& notice : row_order_notices(*out.table, out.schema)) out.notices.push_back(std::move(notice));
   return out;
 }
 

@@ -1,12 +1,15 @@
 #include "ppan/trade_off/model_audit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
+#include "ppan/core/printable.h"
 #include "ppan/core/random.h"
 #include "ppan/core/suggest.h"
 #include "ppan/encode/encoder.h"
@@ -14,6 +17,7 @@
 #include "ppan/open/open_rows.h"
 #include "ppan/release/release_table.h"
 #include "ppan/source/csv_source.h"
+#include "ppan/report/curve_file.h"
 #include "ppan/table/table_bound.h"
 
 namespace ppan {
@@ -112,6 +116,19 @@ AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& da
   input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
   input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
   return input;
+}
+
+double surrogate_slack_of(const ModelOrigin& origin) {
+  for (const auto& [key, value] : origin.settings) {
+    if (key != "privacy.surrogate_slack") continue;
+    const std::optional<double> slack = parse_shortest(value);
+    if (!slack || !std::isfinite(*slack) || *slack < 0)
+      throw Error(ErrorCode::kBadInput,
+                  "the model says privacy.surrogate_slack = " + printable(value) + ", which is no slack",
+                  "make the model again");
+    return *slack;
+  }
+  return 0;
 }
 
 ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint) {

@@ -45,6 +45,10 @@ class ModelAuditData {
 /// of rows that it named; `data` must outlive it. Throws Error(kBadInput) for a column that the rows lack.
 AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& data);
 
+/// privacy.surrogate_slack of the job that made the model, which an audit of it must add to its upper bounds
+/// (audit/surrogate_slack.h); 0 if none was given.
+double surrogate_slack_of(const ModelOrigin& origin);
+
 /// What a model file keeps of an audit.
 ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint);
 

@@ -12,8 +12,10 @@
 #include <system_error>
 #include <utility>
 
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
+#include "ppan/report/group_warnings.h"
 #include "ppan/open/address.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
@@ -58,17 +60,6 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   return out;
 }
 
-// Of a surrogate S for the sensitive attribute X: I(X;Z) <= I(S;Z) + slack, so an upper bound on the one
-// bounds the other with the slack added.
-Estimate with_slack(Estimate bound, double slack) {
-  if (slack == 0) return bound;
-  bound.nats += slack;
-  if (bound.interval95)
-    bound.interval95 = Interval{bound.interval95->low + slack, bound.interval95->high + slack};
-  bound.method += fmt::format(", with {:g} nats for the surrogate", slack);
-  return bound;
-}
-
 // The first task in columns of its own, all of them in words.
 void set_task(const std::vector<TaskScore>& scores, CurveRow& row) {
   if (scores.empty()) return;
@@ -109,6 +100,7 @@ CurveRow row_of(const MeasuredRelease& measured) {
   for (const Estimate& upper : uppers) {
     if (upper.method.ends_with("for every distribution")) row.set(kUpperAnyDistribution, upper.nats);
   }
+  set_measures(measured.audit, row);
   set_task(measured.task, row);
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
@@ -283,12 +275,8 @@ std::string made_by_curve(const AuditReport& report) {
 }  // namespace
 
 void add_surrogate_slack(MeasuredRelease& measured, double slack) {
-  const auto add = [&](std::vector<Estimate>& bounds) {
-    for (Estimate& bound : bounds) bound = with_slack(std::move(bound), slack);
-  };
-  if (measured.upper) measured.upper = with_slack(*measured.upper, slack);
-  for (AttributeAudit& attribute : measured.audit.attributes) add(attribute.upper);
-  if (measured.audit.joint) add(measured.audit.joint->upper);
+  if (measured.upper) measured.upper = with_surrogate_slack(*measured.upper, slack);
+  add_surrogate_slack(measured.audit, slack);
 }
 
 void add_surrogate_slack(TableCurveResult& result, double slack) {
@@ -322,7 +310,7 @@ ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured,
   return out;
 }
 
-double hidden_entropy(const Table& table, const Schema& schema) {
+AlphaPrior hidden_prior(const Table& table, const Schema& schema, double alpha) {
   double entropy = 0;
   std::vector<const Symbols*> codes;
   for (const std::string& name : schema.hidden_columns()) {
@@ -339,20 +327,19 @@ double hidden_entropy(const Table& table, const Schema& schema) {
     for (std::size_t i = 0; i < codes.size(); ++i) key[i] = (*codes[i])[r];
     ++counts[key];
   }
-  for (const auto& [levels, count] : counts) {
-    const double share = static_cast<double>(count) / static_cast<double>(table.rows);
-    entropy -= share * std::log(share);
-  }
-  return entropy;
+  std::vector<double> shares;
+  for (const auto& entry : counts)
+    shares.push_back(static_cast<double>(entry.second) / static_cast<double>(table.rows));
+  return alpha_prior(shares, alpha, entropy);
 }
 
-MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy) {
+MetricsLine metrics_of(int point, const EpochReport& epoch, const AlphaPrior& prior) {
   MetricsLine line;
   line.series = kSeries;
   line.number = point;
   line.epoch = epoch.epoch;
   line.distortion = epoch.mean.distortion;
-  line.leakage = entropy + epoch.mean.log_likelihood;
+  line.leakage = prior.information(epoch.mean.log_likelihood);
   line.loss = epoch.mean.loss();
   line.penalty = epoch.mean.penalty;
   line.multiplier = epoch.multiplier;
@@ -446,6 +433,12 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
       "attacked "
       "afterwards on rows it never saw.",
       source);
+  if (result.given.training.alpha != 1) {
+    out.description += fmt::format(
+        " The adversary of the training minimised the alpha-loss of order {}, so the mechanisms hide the "
+        "alpha-leakage of that order; the leakage shown is mutual information, as the attackers find it.",
+        result.given.training.alpha);
+  }
   out.hidden = hidden_text(result.schema);
   out.observed = list(result.schema.observed_columns());
   out.useful = list(result.schema.useful);
@@ -494,7 +487,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
       out.missing.push_back(
           {kSeries, number, std::nullopt, result.interrupted ? "interrupted" : "not finished"});
   }
-  out.warnings = result.warnings;
+  out.warnings = group_warnings(result.warnings);
   for (const std::string& notice : result.notices) out.warnings.push_back(notice);
   out.claimed = {
       "Leakage is what attackers trained after the mechanism found on rows that it never saw: the truth is "
