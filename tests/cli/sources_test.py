@@ -76,7 +76,8 @@ class Sqlite(TypedTest):
         before = self.tables()
         bad = "query=select id, age, case when id = 590 then 'pilot' else job end as job, pay, tax, born, seen, member from people"
         message = self.release(self.address(bad), self.address("table=half"), status=3)
-        self.assertIn('row 591, column "job": "pilot" is an unknown level', message)
+        self.assertIn('row 591, column "job": ', message)
+        self.assertIn("is an unknown level", message)
         self.assertEqual(self.tables(), before)
         target = f"sqlite:{self.path('fresh.db')}?table=half"
         self.release(self.address(bad), target, status=3)
@@ -176,6 +177,7 @@ class Duckdb(TypedTest):
             result = ppan("release", self.model, source, "-o", self.path("none.parquet"))
             self.assertIn(result.returncode, statuses, f"{source}: {result.stderr}")
             self.assertRegex(result.stderr, r"\Appan: .+")
+            self.assertNotIn("clerk", result.stderr)  # a value, which the engine quotes
             self.assertEqual(sorted(os.listdir(self.directory.name)), before)
 
     def test_a_row_that_cannot_be_released_leaves_no_file(self):

@@ -11,6 +11,9 @@
 
 namespace ppan {
 
+/// What an engine says of data that it cannot use, with what it quotes of them marked as values (core/cell_text.h).
+std::string words_about_data(const std::string& words);
+
 std::unique_ptr<RowSource> open_files(const Address& address, const CsvOptions& options);
 
 std::unique_ptr<RowSource> open_sqlite(const Address& address, const TextStyle& style, std::int64_t chunk_rows);

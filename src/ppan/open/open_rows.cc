@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ppan/core/cell_text.h"
 #include "ppan/core/error.h"
 #include "ppan/open/address.h"
 #include "ppan/open/backends.h"
@@ -52,6 +53,13 @@ std::unique_ptr<RowSink> create_rows(const std::string& text, const CreateOption
   }
   throw Error(ErrorCode::kUsage, fmt::format("{} names no single table to write", address.shown),
               "name a file, or a table of a database");
+}
+
+std::string words_about_data(const std::string& words) {
+  // A value may itself hold quotes, so all from the first one on is taken for values.
+  const std::size_t quote = words.find_first_of("\"'");
+  if (quote == std::string::npos) return words;
+  return words.substr(0, quote) + marked_value(std::string_view(words).substr(quote), "a value of the table");
 }
 
 std::string sources_built_in() {

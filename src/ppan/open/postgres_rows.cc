@@ -40,6 +40,7 @@ std::string words_of(const char* text) {
   const bool asked = kind == "42" || kind == "22" || kind == "23" || kind == "0A" || kind == "3F" || kind == "3D";
   std::string words = words_of(result != nullptr && kind != "" ? PQresultErrorMessage(result) : PQerrorMessage(connection));
   if (words.empty()) words = "the connection to the server was lost";
+  if (kind == "22" || kind == "23") words = words_about_data(words);
   throw Error(asked ? ErrorCode::kBadInput : ErrorCode::kIo, fmt::format("{}: {}", name, words));
 }
 
