@@ -137,6 +137,16 @@ class Finite(CommandTest):
                 self.assertAlmostEqual(float(s["leakage_nats"]), float(c["leakage_nats"]), places=6)
                 self.assertLess(float(s["gap_nats"]), 2e-7)
 
+    def test_the_least_chance_to_guess_is_certified_by_a_linear_program(self):
+        # Useful data only: guessing Z names X with probability 1 - (p + D (1 - p m / (m - 1))), m = 4, p = 0.4.
+        for row, distortion in zip(self.table("finite", "--pmf", str(self.pmf), "--measure", "bayes-vulnerability",
+                                              "--at", "0,0.1,0.3"), (0, 0.1, 0.3)):
+            self.assertAlmostEqual(float(row["bayes_vulnerability"]), 0.6 - distortion * (1 - 0.4 * 4 / 3), places=7)
+            self.assertLess(float(row["gap"]), 1e-8)
+        rows = self.table("finite", "--pmf", str(self.pmf), "--measure", "min-entropy-leakage", "--at", "0.1", "--unit", "bits")
+        self.assertAlmostEqual(float(rows[0]["min_entropy_leakage_bits"]), math.log2(4 * (0.6 - 0.1 * (1 - 1.6 / 3))), places=6)
+        self.assertIn("did you mean", self.refuse(2, "theory", "finite", "--pmf", str(self.pmf), "--measure", "bayes-vulnerabilty"))
+
     def test_prints_the_mechanism(self):
         rows = self.table("finite", "--pmf", str(self.pmf), "--at", "0.2", "--release")
         self.assertEqual(len(rows), 16)

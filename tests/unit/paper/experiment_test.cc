@@ -257,7 +257,6 @@ TEST(Experiment, MissedAndOverspentBudgetsAreSaid) {
   EXPECT_THAT(point_warnings(point), ::testing::ElementsAre(HasSubstr("no finite leakage")));
 }
 
-// The prior's pseudo-records count in what is learned, not in the budget: seed 1 spent 0.254 of 0.211 before.
 TEST(Experiment, ConventionalStandsThereWithAndWithoutThePrior) {
   ExperimentOptions options{.name = "discrete"};
   options.points = 1;

@@ -1,3 +1,5 @@
+#include "ppan/core/error.h"
+#include "ppan/trade_off/model_audit.h"
 #include "ppan/trade_off/run_files.h"
 #include "ppan/trade_off/table_run.h"
 
@@ -18,6 +20,7 @@ MeasuredRelease bounded(double nats) {
   AttributeAudit attribute;
   attribute.name = "s";
   attribute.leakage.nats = 0.05;
+  attribute.upper_end = 0.08;
   attribute.upper.push_back(*out.upper);
   out.audit.attributes.push_back(attribute);
   return out;
@@ -34,7 +37,9 @@ TEST(SurrogateSlack, IsAddedToEveryUpperBoundAndToNothingElse) {
     EXPECT_DOUBLE_EQ(each->upper->nats, 0.55);
     EXPECT_DOUBLE_EQ(each->upper->interval95->high, 0.65);
     EXPECT_THAT(each->upper->method, HasSubstr("surrogate"));
+    EXPECT_THAT(each->upper->method, HasSubstr("I(X;Z) <= I(S;Z) + 0.25"));
     EXPECT_DOUBLE_EQ(each->audit.attributes[0].upper[0].nats, 0.55);
+    EXPECT_DOUBLE_EQ(each->audit.attributes[0].upper_end, 0.33);
     EXPECT_DOUBLE_EQ(each->audit.attributes[0].leakage.nats, 0.05);
   }
   EXPECT_DOUBLE_EQ(result.unchanged->upper->nats, 1.15);
@@ -44,6 +49,16 @@ TEST(SurrogateSlack, NoneLeavesABoundAsItIs) {
   MeasuredRelease release = bounded(0.3);
   add_surrogate_slack(release, 0);
   EXPECT_EQ(release.upper->method, "density");
+}
+
+// An audit of a model knows the slack of the job that made it.
+TEST(SurrogateSlack, IsReadFromTheModel) {
+  ModelOrigin origin;
+  EXPECT_EQ(surrogate_slack_of(origin), 0);
+  origin.settings = {{"privacy.points", "3"}, {"privacy.surrogate_slack", "0.25"}};
+  EXPECT_EQ(surrogate_slack_of(origin), 0.25);
+  origin.settings.back().second = "-1";
+  EXPECT_THROW(surrogate_slack_of(origin), Error);
 }
 
 TEST(RunFiles, OnlyThoseOfARunAreRemoved) {
