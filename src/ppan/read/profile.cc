@@ -49,7 +49,7 @@ std::string a_few_words(const ColumnProfile& column) {
       continue;
     }
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} ({} rows)", quoted(word), count);
+    text += fmt::format("{} ({} rows)", quoted_text(word), count);
   }
   if (rare) text += text.empty() ? "words in a few rows" : ", and words in a few rows";
   return text;

@@ -159,7 +159,7 @@ CurveTable from_csv(const std::string& text, const std::string& name) {
         if (!*numbers[k]) {
           throw Error(ErrorCode::kBadInput,
                       fmt::format("{} line {}, column \"{}\": {} is not a number", name, chunk.line(i),
-                                  kCurveColumns[k + 1], quoted(cell)),
+                                  kCurveColumns[k + 1], quoted_text(cell)),
                       "leave the cell empty where the value is unknown");
         }
       }

@@ -113,10 +113,10 @@ std::string delimiter_name(char delimiter) {
 }
 
 std::string show_cell(std::string_view cell) {
-  return marked_value(quoted(cell));
+  return marked_value(quoted_text(cell));
 }
 
-std::string quoted(std::string_view cell) {
+std::string quoted_text(std::string_view cell) {
   constexpr std::size_t kMost = 60;
   std::size_t end = std::min(cell.size(), kMost);
   while (end < cell.size() && end > 0 && (static_cast<unsigned char>(cell[end]) & 0xC0U) == 0x80U) --end;
@@ -360,7 +360,7 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
           if (!ended_) return need_more();
           fail(line_,
                fmt::format("a quoted field in the row that starts here is never closed{}",
-                           marked_value("; it begins " + quoted({data + start + 1, std::min<std::size_t>(
+                           marked_value("; it begins " + quoted_text({data + start + 1, std::min<std::size_t>(
                                                                                        size - start - 1, 40)}),
                                         "")),
                "close the quote, or write a quote inside a field as \"\"");
@@ -381,7 +381,7 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
       if (stop < size && data[stop] != delimiter_ && data[stop] != '\n') {
         fail(line_ + lines - 1,
              fmt::format("text follows a closing quote{}",
-                         marked_value(": " + quoted({data + start, std::min<std::size_t>(
+                         marked_value(": " + quoted_text({data + start, std::min<std::size_t>(
                                                                        size - start, stop - start + 10)}),
                                       "")),
              "write a quote inside a field as \"\", and quote the whole field");
@@ -474,7 +474,7 @@ void CsvReader::take_header() {
     if (!is_new) {
       fail(line,
            fmt::format("fields {} and {} of the header are both named {}", before->second + 1, c + 1,
-                       quoted(name)),
+                       quoted_text(name)),
            "rename one of them, or set read.header = false");
     }
     names.push_back(std::move(name));

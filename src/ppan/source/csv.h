@@ -152,6 +152,6 @@ std::string delimiter_name(char delimiter);
 /// Marked as a value of a record, so that it is shown only where values are (core/cell_text.h).
 std::string show_cell(std::string_view cell);
 /// The same for what is no value: a name of a column or file.
-std::string quoted(std::string_view text);
+std::string quoted_text(std::string_view text);
 
 }  // namespace ppan
