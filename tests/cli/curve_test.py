@@ -51,6 +51,15 @@ class Curve(RunTest):
             self.assertGreaterEqual(float(row["leakage_upper"]), float(row["leakage_low"]), row)
             self.assertTrue(row["leakage_upper_method"])
 
+    def test_an_alpha_loss_trains_and_the_report_says_so(self):
+        out = self.path("alpha")
+        result = ppan("curve", self.path("job.toml"), "--out", out, "--points", "1", "--epochs", "2", "--set",
+                      "privacy.alpha=inf", "--set", "audit.quick=true", "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("alpha-loss of order inf", self.read("alpha", "report.html"))
+        for line in self.read("alpha", "metrics.jsonl").splitlines():
+            self.assertLess(json.loads(line)["leakage"], 0.92)  # at most -log of the greatest share
+
     def test_everything_is_in_the_directory(self):
         names = set(os.listdir(self.path("run")))
         self.assertLessEqual({"curve.csv", "summary.json", "metrics.jsonl", "columns.json", "curve.svg", "report.html",

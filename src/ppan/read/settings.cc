@@ -156,6 +156,10 @@ BasicSetting<Target> real_or(std::string key, std::string help, At<Target, std::
             }
             const auto v = number_in(value);
             if (!v) return fmt::format("{} is not a number or \"{}\"", show_value(value), word);
+            if (word == "inf" && std::isinf(*v) && *v > 0) {  // TOML has a number for that word
+              where(target).reset();
+              return {};
+            }
             if (!std::isfinite(*v) || *v < least || *v > most) return out_of_range(value, least, most);
             where(target) = *v;
             return {};

@@ -75,6 +75,19 @@ TEST(Job, EverythingObserved) {
   EXPECT_THAT(job.schema.hidden_columns(), ElementsAre("x"));
 }
 
+TEST(Job, OrderOfTheLoss) {
+  EXPECT_EQ(JobFile{}.privacy.alpha, 1);
+  const std::string text = "[data]\nsource = 'a.csv'\n[roles]\nsensitive = ['s']\nuseful = ['x']\n[columns]\n"
+                           "x = 'real'\ns = 'category'\n[privacy]\nalpha = ";
+  EXPECT_EQ(parse_job(text + "2.5\n").privacy.alpha, 2.5);
+  EXPECT_FALSE(parse_job(text + "'inf'\n").privacy.alpha);
+  EXPECT_FALSE(parse_job(text + "inf\n").privacy.alpha);
+  EXPECT_THAT(error_of(text + "0.5\n"), HasSubstr("privacy.alpha: 0.5 is not allowed"));
+  std::string number = text + "2\n";
+  number.replace(number.find("s = 'category'"), 14, "s = 'integer'");
+  EXPECT_THAT(error_of(number), HasSubstr("other than 1 needs sensitive categories, but s is a number"));
+}
+
 TEST(Job, EveryProblemIsListedWithItsLine) {
   EXPECT_EQ(error_of(R"([data]
 sorce = "people.csv"
