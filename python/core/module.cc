@@ -32,7 +32,4 @@ NB_MODULE(_core, m) {
   ppan::python::bind_curve(m);
   ppan::python::bind_audit(m);
   ppan::python::bind_research(m);
-#if defined(PPAN_PYTHON_ENGINE)
-  ppan::python::bind_engine(m);
-#endif
 }

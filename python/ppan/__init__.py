@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._kernels import _core
+from . import _kernels  # first: it loads what the others use
+from . import _core
 from ._audit import AuditReport, Estimate, audit
 from ._curve import Curve, load_run
 from ._errors import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .research import MutualInformation
 
 __version__: str = _core.version()
+del _kernels
 
 __all__ = [
     "AuditReport", "Curve", "DivergedError", "Error", "Estimate", "FileError", "InputError", "Interrupted", "LimitError",
@@ -57,7 +59,7 @@ def __getattr__(name: str) -> Any:
         from .research import MutualInformation
 
         return MutualInformation
-    if name in ("engine", "research", "spark", "theory"):
+    if name in ("research", "theory"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

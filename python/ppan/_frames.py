@@ -314,24 +314,3 @@ def _pandas_series(column: Any, dtype: Any, index: Any) -> Any:
         return values.astype(dtype)
     except (TypeError, ValueError):
         return values  # a missing value that the type cannot hold
-
-
-def portable(data: Any) -> Any:
-    """The frame as something that any process can unpickle: NumPy columns as they are, others as an Arrow table."""
-    if kind_of(data) in ("numpy", "dict"):
-        return data
-    import pyarrow
-
-    if kind_of(data) == "pandas":
-        return pyarrow.table(_Held(_pandas_stream(data, None)))
-    return pyarrow.table(_Held(stream_of(data)))
-
-
-class _Held:
-    """A capsule as an object that has one."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._capsule
