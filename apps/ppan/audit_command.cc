@@ -313,6 +313,18 @@ void protect_audited(const AuditCommand& command) {
   require_distinct(inputs, files_in("--out", command.out, names));
 }
 
+// What the report calls the tables.
+void name_tables(const AuditCommand& command, const std::optional<ModelAuditData>& data, AuditRun& run) {
+  if (data) {
+    run.released = std::filesystem::path(command.model).filename().string();
+    run.facts.emplace_back("table", short_name(parse_address(command.data)));
+    run.facts.emplace_back("sha256 of the table", data->fingerprint());
+  } else {
+    run.released = short_name(parse_address(command.released));
+    run.facts.emplace_back("original", short_name(parse_address(command.original)));
+  }
+}
+
 int run_audit(const AuditCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   check_sources(command);
@@ -371,14 +383,7 @@ int run_audit(const AuditCommand& command) {
     if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
   }
   if (!command.out.empty()) {
-    run.released = model ? std::filesystem::path(command.model).filename().string()
-                         : short_name(parse_address(command.released));
-    if (data) {
-      run.facts.emplace_back("table", short_name(parse_address(command.data)));
-      run.facts.emplace_back("sha256 of the table", data->fingerprint());
-    } else {
-      run.facts.emplace_back("original", short_name(parse_address(command.original)));
-    }
+    name_tables(command, data, run);
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     pages.push_back(write_audit_run(command.out, report, run));
   }

@@ -491,17 +491,14 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
   for (const std::string& notice : result.notices) out.warnings.push_back(notice);
   out.claimed = {
       "Leakage is what attackers trained after the mechanism found on rows that it never saw: the truth is "
-      "at least "
-      "the lower end of each interval, 95 times in 100.",
+      "at least the lower end of each interval, 95 times in 100.",
       "Distortion was measured on the same held-out rows.",
       "Any point on the line between two points can be served by a mixture of their models, and leaks no "
-      "more than "
-      "the line says of its ends."};
+      "more than the line says of its ends."};
   out.not_claimed = {
       "A stronger attacker, or one with other data about the same people, may learn more.",
       "Leakage is a mean over the records. It does not bound what is learned about one of them, and it is "
-      "not "
-      "differential privacy.",
+      "not differential privacy.",
       "Records unlike those of the table, and several releases of the same record, were not measured."};
   return out;
 }
