@@ -120,7 +120,7 @@ void improve_gaussian(TrainOptions& train) {
 void improve_finite(const World& world, TrainOptions& train) {
   train.epochs = 650;
   if (world.observation.kind == ObservationKind::kUsefulOnly) {
-    train.weight_decay = 0.01;
+    train.weight_decay = 0.1;
     train.mechanism_rate = {.rate = 0.003, .decay_from = 0.5};
     train.adversary_rate = {.rate = 0.003, .decay_from = 0.5, .final_fraction = 0.1};
     return;
