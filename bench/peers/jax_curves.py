@@ -41,6 +41,7 @@ def arguments():
     parser.add_argument("--tests", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--layout", choices=["rows", "sums", "columns", "column-sums"], default="rows", help="how products are written")
     given = parser.parse_args()
     if (given.experiment, given.observation) not in SETTINGS:
         parser.error(f"{given.experiment} has no series {given.observation}")
@@ -59,6 +60,7 @@ import numpy as np  # noqa: E402
 
 import optima  # noqa: E402
 
+jax.devices()
 if GIVEN.threads == 1:
     os.sched_setaffinity(0, range(os.cpu_count()))  # XLA has sized its pools by now
 jax.config.update("jax_default_prng_impl", "unsafe_rbg")
@@ -101,26 +103,53 @@ def initial(random, points, inputs):
                  for i, o in ((inputs + NOISE, DIMS), (DIMS, 2 * DIMS)))
 
 
+def product(a, w):
+    """a w. In sums, XLA unrolls and vectorises over records; as products it calls a library, too much ado for a few units."""
+    if GIVEN.layout == "sums":
+        return sum(a[:, i, None] * w[i] for i in range(w.shape[0]))
+    return a @ w
+
+
 def dense(net, a):
     for w, b in net[:-1]:
-        a = jax.nn.relu(a @ w + b)
+        a = jax.nn.relu(product(a, w) + b)
     w, b = net[-1]
-    return a @ w + b
+    return product(a, w) + b
+
+
+def dense_columns(net, a):
+    """The same with a record to a column: w^T a, so that loops over records are the innermost ones."""
+    for k, (w, b) in enumerate(net):
+        if GIVEN.layout == "column-sums":
+            a = sum(w[i, :, None] * a[i] for i in range(w.shape[0])) + b[:, None]
+        else:
+            a = w.T @ a + b[:, None]
+        a = a if k + 1 == len(net) else jax.nn.relu(a)
+    return a
 
 
 def log_likelihood(adversary, z, x):
     if FINITE:  # rows of P(z|w) against the adversary's table log Q(x|z), at the true x
         return (z * jax.nn.log_softmax(adversary)[:, x].T).sum(1).mean()
+    if GIVEN.layout.startswith("column"):
+        mu, log_variance = jnp.split(dense_columns(adversary, z), 2, axis=0)
+        return -0.5 * (jnp.square(x - mu) * jnp.exp(-log_variance) + log_variance + math.log(2 * math.pi)).sum(0).mean()
     mu, log_variance = jnp.split(dense(adversary, z), 2, axis=1)
     return -0.5 * (jnp.square(x - mu) * jnp.exp(-log_variance) + log_variance + math.log(2 * math.pi)).sum(1).mean()
 
 
 def release(mechanism, w, noise):
-    return jax.nn.softmax(mechanism)[w] if FINITE else dense(mechanism, jnp.concatenate([w, noise], 1))
+    if FINITE:
+        return jax.nn.softmax(mechanism)[w]
+    if GIVEN.layout.startswith("column"):
+        return dense_columns(mechanism, jnp.concatenate([w, noise], 0))
+    return dense(mechanism, jnp.concatenate([w, noise], 1))
 
 
 def distance(z, y):
-    return 1 - jnp.take_along_axis(z, y[:, None], 1).mean() if FINITE else jnp.square(z - y).sum(1).mean()
+    if FINITE:
+        return 1 - jnp.take_along_axis(z, y[:, None], 1).mean()
+    return jnp.square(z - y).sum(0 if GIVEN.layout.startswith("column") else 1).mean()
 
 
 def adam(state, gradient):
@@ -157,6 +186,8 @@ def train(state, data, deltas, keys):
         # [batch, point, record, ...]
         batches = [jnp.moveaxis(v[:, order].reshape(points, BATCHES, BATCH, *v.shape[2:]), 1, 0) for v in data]
         noise = jax.random.uniform(draw, (BATCHES, points, BATCH, NOISE), minval=-1, maxval=1)
+        if GIVEN.layout.startswith("column") and not FINITE:
+            batches, noise = [jnp.swapaxes(v, 2, 3) for v in batches], jnp.swapaxes(noise, 2, 3)
 
         def step(state, batch):
             return jax.vmap(iterate)(state, *batch, deltas), None
@@ -187,7 +218,7 @@ def score(random, mechanism):
         return 1 - (pxy * p[np.arange(len(y)), y]).sum(), (joint[mass] * np.log(joint[mass] / product[mass])).sum()
     w, x, y = sample(random, GIVEN.tests)
     noise = random.uniform(-1, 1, (GIVEN.tests, NOISE)).astype(np.float32)
-    z = np.asarray(release(mechanism, w, noise))
+    z = np.asarray(release(mechanism, w.T, noise.T)).T if GIVEN.layout.startswith("column") else np.asarray(release(mechanism, w, noise))
     return np.square(z - y).sum(1).mean(), gaussian_information(x, z)
 
 

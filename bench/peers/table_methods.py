@@ -383,6 +383,20 @@ def verdicts(rows):
     return out
 
 
+def written(given, table, rows, missing):
+    """Everything so far, to files: a long run that is stopped keeps what it has."""
+    result = {"table": given.table.name, "hide": given.hide, "task": given.task, "rows": len(table.frame), "results": rows, "missing": missing}
+    if any(r["method"] == "unchanged" for r in rows):
+        result["verdicts"] = verdicts(rows)
+    text = json.dumps(result, indent=1)
+    (given.out / "table.json").write_text(text + "\n")
+    if rows:
+        name = f"{given.table.stem}: {given.hide} hidden"
+        (given.out / "auc.svg").write_text(figure(rows, "auc", f"{name}; AUC for {given.task}"))
+        (given.out / "distortion.svg").write_text(figure(rows, "distortion", f"{name}; distortion"))
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", type=pathlib.Path)
@@ -412,15 +426,7 @@ def main():
             missing[name] = f"failed: {error}"
             traceback.print_exc()
         print(f"{name}: {missing.get(name, 'done')}", file=sys.stderr, flush=True)
-    result = {"table": given.table.name, "hide": given.hide, "task": given.task, "rows": len(table.frame), "results": rows, "missing": missing}
-    if any(r["method"] == "unchanged" for r in rows):
-        result["verdicts"] = verdicts(rows)
-    text = json.dumps(result, indent=1)
-    (given.out / "table.json").write_text(text + "\n")
-    if rows:
-        name = f"{given.table.stem}: {given.hide} hidden"
-        (given.out / "auc.svg").write_text(figure(rows, "auc", f"{name}; AUC for {given.task}"))
-        (given.out / "distortion.svg").write_text(figure(rows, "distortion", f"{name}; distortion"))
+        text = written(given, table, rows, missing)
     print(text)
     return 0
 

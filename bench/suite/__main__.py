@@ -4,7 +4,8 @@
 usage: python3 bench/suite [PART ...] [--build DIR] [--out DIR] [--clock wall|processor] [--smoke]
                             [--peers yes|no|only] [--readme [--results FILE]]
 
-Parts: curves mnist release audit growth start kernels tables; none: all but tables. Writes results.md and results.json to --out and prints the table.
+Parts: curves mnist release audit growth start kernels tables, and against the packages of today jax attackers estimators methods auditors; none: all
+but tables and those. Writes results.md and results.json to --out and prints the table.
 Exit status 0 if every bar is met, 1 if one is missed, 2 if nothing can be compared. With --smoke everything runs once, as short as
 possible, and no bar is looked at; 77 if the peers are asked for and their packages are not installed.
 """
@@ -25,6 +26,7 @@ import growth  # noqa: E402
 import kernels  # noqa: E402
 import measure  # noqa: E402
 import tables  # noqa: E402
+import today  # noqa: E402
 import usefulness  # noqa: E402
 from measure import Refused  # noqa: E402
 
@@ -33,8 +35,8 @@ README = PEERS.parent.parent / "README.md"
 # Parts that have a peer, and all in the order of the table.
 COMPARED = ["curves", "mnist", "release", "start"]
 PARTS = {"curves": curves.figures, "mnist": kernels.mnist, "release": tables.release, "audit": tables.audit, "growth": growth.figures,
-         "start": tables.start, "kernels": kernels.figures, "tables": usefulness.figures}
-ASKED_FOR = ["tables"]  # long: run only when named
+         "start": tables.start, "kernels": kernels.figures, "tables": usefulness.figures, **today.PARTS}
+ASKED_FOR = ["tables", *today.PARTS]  # long: run only when named
 BUSY = 0.25  # load per core above which the wall clock tells more about others than about what is measured
 SKIPPED = 77  # what ctest takes for a skipped test
 
@@ -152,7 +154,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory(prefix="ppan-bench-") as scratch:
         context = Context(given, scratch)
-        if context.peers and not peers_installed(context.python):
+        if context.peers and not set(given.parts) <= set(today.PARTS) and not peers_installed(context.python):
             if given.smoke:
                 measure.say("PyTorch or pandas is not installed: nothing to try (script/bootstrap bench installs them)")
                 return SKIPPED

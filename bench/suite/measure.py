@@ -79,9 +79,10 @@ class Figure:
     bar: float = None
     at_most: bool = False
     note: str = ""
+    missing: bool = False  # a peer that could not be installed or run: neither met nor missed
 
     def met(self):
-        if self.bar is None:
+        if self.bar is None or self.missing:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
 
@@ -140,6 +141,8 @@ def line(figure):
     spread = f" [{number(figure.spread[0])}–{number(figure.spread[1])}]" if figure.spread else ""
     bar = "" if figure.bar is None else f"{'≤' if figure.at_most else '≥'} {number(figure.bar)}"
     verdict = {None: "", True: "met", False: "MISSED"}[figure.met()]
+    if figure.missing:
+        return f"| {figure.what} | missing | {bar} | {figure.note} |"
     note = " ".join(filter(None, [verdict, f"({figure.note})" if verdict and figure.note else figure.note]))
     return f"| {figure.what} | {number(figure.value)} {figure.unit}{spread} | {bar} | {note} |"
 

@@ -35,6 +35,11 @@ class Verdicts(unittest.TestCase):
         self.assertFalse(Figure("p", "w", 0.2, "", bar=0.15, at_most=True).met())
         self.assertIsNone(Figure("p", "w", 1, "").met())
 
+    def test_a_missing_peer_is_neither_met_nor_missed(self):
+        figure = Figure("P", "JAX", float("nan"), "×", bar=3, note="not installed", missing=True)
+        self.assertIsNone(figure.met())
+        self.assertEqual(measure.line(figure), "| JAX | missing | ≥ 3.00 | not installed |")
+
     def test_table_says_what_is_missed(self):
         machine = {"cpu": "C", "cores": 2, "vectors": "AVX2", "memory_gib": 8}
         text = measure.markdown(machine, [Figure("P", "slow", 5, "×", (4, 6), bar=10, note="n"), Figure("P", "fast", 20, "×", bar=10)])
