@@ -1,7 +1,12 @@
 #include "ppan/core/crypto.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 
+#include <array>
+#include <memory>
 #include <new>
 
 namespace ppan {
@@ -9,6 +14,19 @@ namespace ppan {
 void start_crypto() {
   if (OPENSSL_init_crypto(0, nullptr) != 1 || OSSL_LIB_CTX_get0_global_default() == nullptr)
     throw std::bad_alloc();
+}
+
+std::string sha256(std::string_view bytes) {
+  start_crypto();
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  if (context == nullptr) throw std::bad_alloc();
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1 ||
+      EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) != 1 ||
+      EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
+    throw std::bad_alloc();  // nothing else can go wrong here
+  return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
 }
 
 }  // namespace ppan

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -310,19 +309,6 @@ class ModelReader {
 };
 
 }  // namespace
-
-std::string sha256(std::string_view bytes) {
-  start_crypto();
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  if (context == nullptr) throw std::bad_alloc();
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  if (EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1 ||
-      EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) != 1 ||
-      EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
-    throw std::bad_alloc();  // nothing else can go wrong here
-  return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
-}
 
 std::int64_t Tensor::count() const {
   const auto count = count_of(shape);

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "ppan/core/crypto.h"
+
 namespace ppan {
 
 class SigningKey;
@@ -67,8 +69,5 @@ void write_model(const std::filesystem::path& path, const ModelContainer& model,
                  const SigningKey* key = nullptr);
 /// Nothing of the file is read before what comes before it was found good, and none of it twice.
 ModelContainer read_model(const std::filesystem::path& path, const ModelLimits& limits = {});
-
-/// SHA-256 of some bytes as 64 hexadecimal digits; also the fingerprint of data files.
-std::string sha256(std::string_view bytes);
 
 }  // namespace ppan

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "ppan/core/crypto.h"
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
 #include "ppan/report/html.h"
@@ -281,6 +282,16 @@ std::string made_by_curve(const AuditReport& report) {
 
 }  // namespace
 
+std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version) {
+  JobFile asked = job;
+  asked.train.threads.reset();
+  asked.given.erase("train.threads");
+  std::string text = fmt::format("ppan {}\n{}\n{}\n", version, data_sha256, write_job(asked));
+  // Defaults are comments in a job file, and may be others in another version.
+  for (const ShownSetting& setting : shown_settings(asked)) text += fmt::format("{} = {}\n", setting.key, setting.value);
+  return sha256(text);
+}
+
 void add_surrogate_slack(MeasuredRelease& measured, double slack) {
   const auto add = [&](std::vector<Estimate>& bounds) {
     for (Estimate& bound : bounds) bound = with_slack(std::move(bound), slack);
@@ -297,6 +308,12 @@ void add_surrogate_slack(TableCurveResult& result, double slack) {
   }
   if (result.unchanged) add_surrogate_slack(*result.unchanged, slack);
   if (result.constant) add_surrogate_slack(*result.constant, slack);
+}
+
+TableCurveResult finish_table(TableCurveResult result, const JobFile& job) {
+  add_surrogate_slack(result, job.privacy.surrogate_slack);
+  for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
+  return result;
 }
 
 std::string model_name(int point) {
@@ -356,6 +373,15 @@ MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy) {
   line.penalty = epoch.mean.penalty;
   line.multiplier = epoch.multiplier;
   return line;
+}
+
+std::string metrics_of(const TableCurveResult& result, double entropy) {
+  std::string out;
+  for (const TablePoint& point : result.points) {
+    for (const EpochReport& epoch : point.training.epochs)
+      out += to_json_line(metrics_of(point.number, epoch, entropy));
+  }
+  return out;
 }
 
 CurveTable curve_of(const TableCurveResult& result) {
@@ -465,6 +491,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
                {"table, sha256", run.data_sha256}};
   out.job_file = without_comments(run.job_text);
   out.seconds = run.seconds;
+  out.fingerprint = run.fingerprint;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   for (const TablePoint& point : result.points) {
     PointSummary summary;
@@ -574,12 +601,16 @@ const TablePoint* first_within_limit(const TableCurveResult& result, double limi
 
 std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
                                       const Table& table, const CurveRun& run) {
+  for (const TablePoint& point : result.points)
+    save_model(directory / model_name(point.number), point_model(point, run));
   if (result.unchanged)
     save_model(directory / kUnchangedModel,
                end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));
   if (result.constant)
     save_model(directory / kConstantModel,
                end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
+  // In the order of the points, whatever the order in which they were trained.
+  write_file(directory / "metrics.jsonl", metrics_of(result, hidden_entropy(table, result.schema)));
   write_file(directory / "columns.json", to_json(details_of(result, table, run)));
   write_file(directory / "summary.json", to_json(make_run_summary(result, run)));
   write_file(directory / "curve.csv", to_csv(curve_of(result)));

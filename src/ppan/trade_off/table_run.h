@@ -27,13 +27,21 @@ struct CurveRun {
   std::string version{};   ///< Of this program.
   std::string data_sha256{};
   std::vector<std::string> names{};  ///< Columns of the table, in its order.
+  std::string fingerprint{};         ///< See fingerprint_of().
   double seconds = 0;
 };
+
+/// Tells runs apart: every setting but the number of threads, the table, the version. Pieces of a run are
+/// only used by one with the same fingerprint.
+std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version);
 
 /// Adds privacy.surrogate_slack to every upper bound: of a surrogate S for the sensitive attribute X,
 /// I(X;Z) <= I(S;Z) + slack.
 void add_surrogate_slack(MeasuredRelease& measured, double slack);
 void add_surrogate_slack(TableCurveResult& result, double slack);
+
+/// What the job says about a finished curve: slack of a surrogate, warnings of columns.
+TableCurveResult finish_table(TableCurveResult result, const JobFile& job);
 
 /// "point-07.ppan".
 std::string model_name(int point);
@@ -48,6 +56,9 @@ ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured,
 double hidden_entropy(const Table& table, const Schema& schema);
 MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy);
 
+/// metrics.jsonl of finished points, point by point.
+std::string metrics_of(const TableCurveResult& result, double entropy);
+
 CurveTable curve_of(const TableCurveResult& result);
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run);
 /// Columns where so many levels were grouped into one that less is told, and less is hidden, than the name
@@ -60,8 +71,8 @@ const TablePoint* first_within_limit(const TableCurveResult& result, double limi
 /// What happened to each released column at each point, on the test rows.
 RunDetails details_of(const TableCurveResult& result, const Table& table, const CurveRun& run);
 
-/// Writes the models of the ends, columns.json, summary.json, curve.csv and the report into a directory that
-/// holds the models of the points; returns the path of the report.
+/// Writes models, metrics.jsonl, columns.json, summary.json, curve.csv and the report into a directory; returns
+/// the path of the report.
 std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
                                       const Table& table, const CurveRun& run);
 
