@@ -24,12 +24,13 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
-#include "ppan/image_audit.h"
+#include "ppan/image/image_files.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/release_model.h"
 #include "ppan/output.h"
 #include "ppan/read/csv.h"
 #include "ppan/trade_off/audit_run.h"
+#include "ppan/trade_off/image_audit.h"
 #include "ppan/trade_off/model_audit.h"
 
 namespace ppan::cli {
@@ -245,11 +246,11 @@ void refuse_for_images(const AuditCommand& command) {
   refuse(!command.together.empty(), "--together");
   refuse(command.scan, "--scan");
   refuse(command.ignore_order, "--ignore-order");
-  refuse(!command.out.empty(), "--out");
 }
 
 // A directory that cannot be used is known before the work, and one for an audit that failed is not left.
-AuditReport audit_into(const std::string& out, bool force, const std::function<AuditReport()>& work) {
+template <typename Report>
+Report work_into(const std::string& out, bool force, const std::function<Report()>& work) {
   if (out.empty()) return work();
   const bool was_there = std::filesystem::exists(out);
   make_output_directory(out, force);
@@ -260,6 +261,45 @@ AuditReport audit_into(const std::string& out, bool force, const std::function<A
     if (!was_there) std::filesystem::remove(out, ignored);
     throw;
   }
+}
+
+// Findings as text, and as JSON where that is asked for.
+void show_findings(const AuditCommand& command, const std::string& text, const std::string& json) {
+  if (command.json == "-") {
+    write_stdout(json);
+    return;
+  }
+  if (!command.json.empty()) write_file(command.json, json);
+  write_stdout(text);
+}
+
+int audit_image_model(const AuditCommand& command, const AuditOptions& options, ImageReleaseModel model) {
+  const auto start = std::chrono::steady_clock::now();
+  if (std::error_code ignored; std::filesystem::exists(command.data, ignored) && !names_images(command.data))
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} is a model of images, but {} is not named as images are", command.model, command.data),
+                "give a directory of PNG files, or a file that ends in idx3-ubyte or idx3-ubyte.gz");
+  const ImageSet set = read_images(find_image_files(command.data, command.labels));
+  const ImageFindings found = work_into<ImageFindings>(command.out, command.force, [&] {
+    return audit_images(model, set, {command.data, command.quick, options.limit, command.seed});
+  });
+  if (command.save) {
+    model.audit = findings_of(found, set);
+    save_model(command.model, model);
+  }
+  std::string text = to_text(found, command.model, command.unit);
+  if (!command.out.empty()) {
+    const AuditRun run{.command = command.typed,
+                       .version = PPAN_VERSION,
+                       .released = std::filesystem::path(command.model).filename().string(),
+                       .seed = command.seed,
+                       .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    text += fmt::format("report: {}\n", write_image_audit(command.out, found, run).string());
+  }
+  show_findings(command, text, to_json(found));
+  if (found.within_limit()) return 0;
+  say("ppan: the limit of {:g} {} is not shown to be kept for the label\n", *command.limit, to_string(command.unit));
+  return exit_status(ErrorCode::kLimitExceeded);
 }
 
 int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
@@ -312,15 +352,7 @@ int run_audit(const AuditCommand& command) {
     AnyModel any = load_any_model(command.model);
     if (std::holds_alternative<ImageReleaseModel>(any)) {
       refuse_for_images(command);
-      return run_image_audit({.model = command.model,
-                              .data = command.data,
-                              .labels = command.labels,
-                              .quick = command.quick,
-                              .save = command.save,
-                              .limit = options.limit,
-                              .unit = command.unit,
-                              .json = command.json,
-                              .seed = command.seed});
+      return audit_image_model(command, options, std::get<ImageReleaseModel>(std::move(any)));
     }
     if (!command.labels.empty())
       throw Error(ErrorCode::kUsage, "--labels is for images, but this is a model of a table",
@@ -329,7 +361,7 @@ int run_audit(const AuditCommand& command) {
     data.emplace(*model, command.data, command.seed, command.max_unpacked);
   }
   AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
-  const AuditReport report = audit_into(command.out, command.force, [&] {
+  const AuditReport report = work_into<AuditReport>(command.out, command.force, [&] {
     const AuditInput input =
         data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed);
     AuditReport made = audit(input, options);

@@ -17,19 +17,14 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/engine/engine.h"
-#include "ppan/image_curve.h"
 #include "ppan/interrupt.h"
 #include "ppan/output.h"
 #include "ppan/progress.h"
 #include "ppan/read/job.h"
-#include "ppan/report/html.h"
 #include "ppan/report/terminal.h"
-#include "ppan/table/table_curve.h"
-#include "ppan/table/table_domain.h"
-#include "ppan/trade_off/dataset.h"
+#include "ppan/trade_off/curve_task.h"
 #include "ppan/trade_off/run_directory.h"
 #include "ppan/trade_off/run_files.h"
-#include "ppan/trade_off/table_run.h"
 
 namespace ppan::cli {
 namespace {
@@ -90,29 +85,17 @@ std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
   return inputs;
 }
 
-int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
-  if (options.training.epochs) return *options.training.epochs;
-  const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
-  const Index count = std::max<Index>(1, static_cast<Index>(training));
-  if (options.training.family == MechanismFamily::kCodebook) return codebook_epochs(count, options.codebook);
-  return epochs_for(count, options.training.batch);
-}
-
-std::string limit_text(const TableCurveResult& result, std::optional<double> limit) {
-  if (!limit) return {};
-  const TablePoint* point = first_within_limit(result, *limit);
+std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit) {
+  const LimitPoint* point = limit ? first_within_limit(outcome.points, *limit) : nullptr;
   if (point == nullptr) return {};
-  const Interval& found = *point->measured.audit.leakage().interval95;
   return fmt::format(
       "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
-      "interval "
-      "{:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
-      *limit, point->number, point->measured.change.distortion, found.low, found.high,
-      point->measured.audit.upper_end());
+      "interval {:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
+      *limit, point->number, point->distortion, point->leakage.low, point->leakage.high, point->upper_end);
 }
 
 // "3", "5-7" or "references" as names of pieces.
-void add_pieces(const std::string& text, const TableDomain& domain, std::vector<std::string>& names) {
+void add_pieces(const std::string& text, const Domain& domain, std::vector<std::string>& names) {
   const auto refuse = [&] {
     throw Error(ErrorCode::kUsage,
                 fmt::format("--only {}: the curve has points 1 to {}, and references", text, domain.planned()),
@@ -135,7 +118,7 @@ void add_pieces(const std::string& text, const TableDomain& domain, std::vector<
 }
 
 // What is to be made; empty: everything.
-std::vector<std::string> wanted_pieces(const CurveOptions& options, const TableDomain& domain) {
+std::vector<std::string> wanted_pieces(const CurveOptions& options, const Domain& domain) {
   std::vector<std::string> names;
   if (options.prepare) names = domain.start_pieces();
   for (const std::string& text : options.only) add_pieces(text, domain, names);
@@ -143,55 +126,48 @@ std::vector<std::string> wanted_pieces(const CurveOptions& options, const TableD
 }
 
 // Points are trained by others; what is missing of them is not begun here.
-void require_points(const TableDomain& domain, Store& store) {
+void require_points(const Domain& domain, Store& store) {
   std::vector<int> missing;
   for (int point = 1; point <= domain.planned(); ++point) {
-    if (!store.get(domain.point_pieces(point)[1])) missing.push_back(point);
+    const std::vector<std::string> pieces = domain.point_pieces(point);
+    if (!std::all_of(pieces.begin(), pieces.end(), [&](const std::string& name) { return store.get(name); }))
+      missing.push_back(point);
   }
   if (missing.empty()) return;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("points are missing: {}", fmt::join(missing, ", ")),
+  throw Error(ErrorCode::kUsage, fmt::format("points are missing: {}", fmt::join(missing, ", ")),
               fmt::format("make them with --only {}, or give --resume instead of --finish", fmt::join(missing, ",")));
 }
 
-// A run on a table between its beginning and its end.
-class TableCurveCommand {
+RunMode mode_of(const CurveOptions& options) {
+  if (options.force) return RunMode::kForce;
+  return options.resume || options.in_parts() ? RunMode::kResume : RunMode::kNew;
+}
+
+// A run between its beginning and its end, with what is shown of it.
+class CurveCommand {
  public:
-  TableCurveCommand(const CurveOptions& options, CurveRun run)
-      : options_(options), run_(std::move(run)), data_(open_dataset(run_.job)) {
-    run_.names = data_.names;
-    run_.data_sha256 = data_.sha256;
-    run_.fingerprint = fingerprint_of(run_.job, data_.sha256, run_.version);
-    entropy_ = hidden_entropy(*data_.table, data_.schema);
-  }
+  CurveCommand(const CurveOptions& options, CurveRun run)
+      : options_(options), task_(make_curve_task(std::move(run), events())) {}
 
   int run() {
-    const TableCurveOptions curve_options = table_curve_options(run_.job);
-    require_none(curve_options.check(), "this job cannot be run");
-    const RunMode mode = options_.force                          ? RunMode::kForce
-                         : options_.resume || options_.in_parts() ? RunMode::kResume
-                                                                 : RunMode::kNew;
-    RunDirectory directory(options_.out, mode, run_.fingerprint, run_.job_text);
+    RunDirectory directory(options_.out, mode_of(options_), task_->run().fingerprint, task_->run().job_text);
+    directory_ = &directory;
     if (directory.finished()) {
       if (!options_.quiet) say("ppan: the run in {} is finished\n", options_.out);
       return 0;
     }
     if (!options_.quiet && !options_.in_parts()) {
-      for (const std::string& notice : data_.notices) say("{}\n", notice);
+      for (const std::string& notice : task_->notices()) say("{}\n", notice);
     }
     const InterruptScope scope;
-    const TableCurveHooks hooks = make_hooks(directory);
-    progress_.emplace(progress_style(options_.quiet), planned_points(curve_options),
-                      epochs_of(curve_options, data_.table->rows));
-    hooks.phase("encoding");
-    TableDomain domain(std::make_shared<const CurveRows>(make_curve_rows(
-                           *data_.table, data_.schema, encoding_options(run_.job), curve_options)),
-                       hooks, run_.fingerprint);
+    const int starts = task_->start_counts() ? 1 : 0;
+    progress_.emplace(progress_style(options_.quiet), task_->planned() + starts, task_->epochs());
+    Domain& domain = task_->domain();
     if (options_.finish) require_points(domain, directory.store());
-    const EngineOptions engine{curve_options.threads, wanted_pieces(options_, domain), interrupted};
     EngineResult made;
     try {
-      made = make_pieces(domain, &directory.store(), engine);
+      made = make_pieces(domain, &directory.store(),
+                         {task_->threads(), wanted_pieces(options_, domain), interrupted});
     } catch (const Error&) {
       progress_.reset();
       if (!directory.store().gone()) throw;
@@ -201,85 +177,73 @@ class TableCurveCommand {
     }
     progress_.reset();
     directory.metrics().close();
-    if (options_.in_parts() && !options_.finish) return end_part(directory, made);
-    return finish(directory, finish_table(domain.finish(made.pieces), run_.job));
-  }
-
- private:
-  TableCurveHooks make_hooks(RunDirectory& directory) {
-    TableCurveHooks hooks;
-    hooks.interrupted = interrupted;
-    hooks.phase = [this](const std::string& phase) {
-      if (progress_ && !phase.starts_with("point")) progress_->note(phase);
-    };
-    hooks.epoch = [this, &directory](int point, const EpochReport& epoch) {
-      if (point < 1) return;
-      const MetricsLine line = metrics_of(point, epoch, entropy_);
-      directory.metrics().add(line);
-      progress_->epoch_done({.point = point - 1,
-                             .epoch = epoch.epoch,
-                             .label = fmt::format("point {}", point),
-                             .distortion = *line.distortion,
-                             .leakage_nats = *line.leakage});
-    };
-    hooks.finished = [this, &directory](const TablePoint& point) {
-      directory.begin();
-      directory.keep();
-      TablePoint bounded = point;
-      add_surrogate_slack(bounded.measured, run_.job.privacy.surrogate_slack);
-      save_model(directory.path() / model_name(point.number), point_model(bounded, run_));
-      progress_->point_done(point.number - 1);
-    };
-    return hooks;
-  }
-
-  int end_part(RunDirectory& directory, const EngineResult& made) {
+    if (!options_.in_parts() || options_.finish) return finish(directory, made.pieces);
     directory.keep();
     if (!made.interrupted) return 0;
     say("ppan: interrupted; what is finished is in {}\n", options_.out);
     return interrupt_status();
   }
 
-  int finish(RunDirectory& directory, const TableCurveResult& result) {
-    run_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+ private:
+  CurveEvents events() {
+    CurveEvents events;
+    events.interrupted = interrupted;
+    events.phase = [this](const std::string& phase) {
+      if (progress_) progress_->note(phase);
+    };
+    events.epoch = [this](const CurveEpoch& epoch) {
+      if (epoch.point > 0) directory_->metrics().add(epoch.line);
+      progress_->epoch_done({.point = place_of(epoch.point),
+                             .epoch = epoch.line.epoch,
+                             .label = epoch.point > 0 ? fmt::format("point {}", epoch.point) : "common start",
+                             .distortion = *epoch.line.distortion,
+                             .leakage_nats = *epoch.line.leakage});
+    };
+    events.place = [this](int /*point*/) {
+      directory_->begin();
+      directory_->keep();
+      return directory_->path();
+    };
+    events.finished = [this](int point) { progress_->point_done(place_of(point)); };
+    return events;
+  }
+  [[nodiscard]] int place_of(int point) const { return point - (task_->start_counts() ? 0 : 1); }
+
+  int finish(RunDirectory& directory, const Pieces& pieces) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    // What training itself wrote stays; a model that is saved twice is the same file.
+    const CurveOutcome outcome = task_->write(pieces, directory.path(), seconds);
     if (!options_.quiet) {
-      for (const std::string& text : result.warnings) say("warning: {}\n", text);
+      for (const std::string& text : outcome.warnings) say("warning: {}\n", text);
     }
-    if (result.points.empty()) {
-      if (!result.interrupted)
-        throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
-                    "try a smaller train.learning_rate, or other columns");
+    if (outcome.finished == 0) {
       say("ppan: interrupted before a point was finished; nothing to keep\n");
       return interrupt_status();
     }
-    // What training itself wrote stays; a model that is saved twice is the same file.
-    directory.begin();
     directory.keep();
-    write_table_run(directory.path(), result, *data_.table, run_);
-    const CurveTable curve = curve_of(result);
-    const TerminalStyle style{.unit = run_.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-    write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
-                 limit_text(result, run_.job.audit.limit) +
+    const JobFile& job = task_->run().job;
+    const TerminalStyle style{.unit = job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
+    write_stdout(plot_text(outcome.curve, style) + "\n" + table_text(outcome.curve, style) + "\n" +
+                 limit_text(outcome, job.audit.limit) +
                  fmt::format("report: {}\n", (directory.path() / "report.html").string()));
-    if (result.interrupted) {
-      say("ppan: interrupted; {} of {} points are in {}; --resume goes on\n", result.points.size(), result.planned,
+    if (outcome.interrupted) {
+      say("ppan: interrupted; {} of {} points are in {}; --resume goes on\n", outcome.finished, task_->planned(),
           options_.out);
       return interrupt_status();
     }
     directory.complete();
-    if (run_.job.audit.limit && !first_within_limit(result, *run_.job.audit.limit)) {
-      say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *run_.job.audit.limit);
+    if (job.audit.limit && first_within_limit(outcome.points, *job.audit.limit) == nullptr) {
+      say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *job.audit.limit);
       return exit_status(ErrorCode::kLimitExceeded);
     }
     return 0;
   }
 
   const CurveOptions& options_;
-  CurveRun run_;
-  Dataset data_;
-  double entropy_ = 0;
-  std::optional<Progress> progress_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  RunDirectory* directory_ = nullptr;
+  std::optional<Progress> progress_;
+  std::unique_ptr<CurveTask> task_;
 };
 
 int run_curve(const CurveOptions& options) {
@@ -289,19 +253,7 @@ int run_curve(const CurveOptions& options) {
   run.command = options.command;
   run.version = PPAN_VERSION;
   protect_inputs(options.out, inputs_of(options.job, run.job));
-  if (run.job.about_images()) {
-    if (options.resume || options.in_parts())
-      throw Error(ErrorCode::kUsage, "curves of images cannot be made in parts yet",
-                  "leave out --resume, --prepare, --only and --finish");
-    return run_image_curve({.job = run.job,
-                            .job_text = run.job_text,
-                            .command = run.command,
-                            .version = run.version,
-                            .out = options.out,
-                            .force = options.force,
-                            .quiet = options.quiet});
-  }
-  return TableCurveCommand(options, std::move(run)).run();
+  return CurveCommand(options, std::move(run)).run();
 }
 
 }  // namespace

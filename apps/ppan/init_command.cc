@@ -8,7 +8,7 @@
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
-#include "ppan/image_files.h"
+#include "ppan/image/image_files.h"
 #include "ppan/output.h"
 #include "ppan/read/job.h"
 

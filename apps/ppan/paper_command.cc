@@ -4,27 +4,29 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "ppan/command_line.h"
+#include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/engine/engine.h"
 #include "ppan/interrupt.h"
-#include "ppan/mnist_paper.h"
 #include "ppan/output.h"
+#include "ppan/image/image_curve.h"
+#include "ppan/paper/mnist_run.h"
 #include "ppan/paper/settings.h"
 #include "ppan/paper/study.h"
+#include "ppan/paper/study_files.h"
 #include "ppan/progress.h"
-#include "ppan/model/model_file.h"
 #include "ppan/report/curve_file.h"
-#include "ppan/report/figure.h"
-#include "ppan/report/html.h"
-#include "ppan/report/pdf.h"
-#include "ppan/report/run_summary.h"
 #include "ppan/report/terminal.h"
+#include "ppan/read/idx.h"
+#include "ppan/trade_off/run_directory.h"
 
 namespace ppan::cli {
 namespace {
@@ -242,59 +244,6 @@ StudyOptions study_options(const PaperOptions& options, ProblemList& problems) {
   return study;
 }
 
-void write_scatter(const ExperimentResult& result, const std::filesystem::path& out) {
-  std::vector<ScatterPanel> panels;
-  std::string csv = "component,rho,y,x,z\n";
-  int component = 0;
-  for (const ScatterCloud& cloud : result.scatter) {
-    ++component;
-    ScatterPanel panel{.title = fmt::format("correlation {}", cloud.rho),
-                       .x_label = "useful Y",
-                       .y_label = "sensitive X, released Z"};
-    for (std::size_t i = 0; i < cloud.y.size(); ++i) {
-      panel.before.emplace_back(cloud.y[i], cloud.x[i]);
-      panel.after.emplace_back(cloud.y[i], cloud.z[i]);
-      csv += fmt::format("{},{},{},{},{}\n", component, cloud.rho, cloud.y[i], cloud.x[i], cloud.z[i]);
-    }
-    panels.push_back(std::move(panel));
-  }
-  write_file(out / "scatter.csv", csv);
-  write_file(out / "scatter.svg",
-             to_svg(scatter_figure("Release by component", panels, "sensitive X", "released Z")));
-}
-
-// A mechanism of real numbers as a container of its parameters with what it is.
-void write_mechanisms(const Study& study, const std::filesystem::path& out) {
-  const ExperimentResult& first = study.parts.front().by_seed.front();
-  for (const ExperimentPoint& point : first.points) {
-    if (!point.mechanism || point.channel.size() > 0) continue;
-    const MechanismOptions& o = point.mechanism->options();
-    ModelContainer model;
-    model.metadata = {{"kind", "mechanism"},
-                      {"experiment", first.given.name},
-                      {"series", point.series},
-                      {"plan", point.plan},
-                      {"family", to_string(o.kind)},
-                      {"released", o.released},
-                      {"hidden", o.hidden},
-                      {"activation", to_string(o.activation)},
-                      {"skip", o.skip},
-                      {"noise_inputs", o.noise_inputs},
-                      {"normal_noise", o.noise == NoiseKind::kNormal},
-                      {"components", o.components},
-                      {"full_scale", o.full_scale},
-                      {"code", o.code},
-                      {"code_radius", o.code_radius},
-                      {"decoder", o.decoder},
-                      {"distortion", point.distortion},
-                      {"leakage", point.leakage.nats}};
-    const Vector<float>& parameters = point.mechanism->parameters();
-    model.tensors["parameters"] = {.shape = {parameters.size()},
-                                   .values = std::vector<float>(parameters.begin(), parameters.end())};
-    write_model(out / fmt::format("mechanism-{:03}.safetensors", point.plan + 1), model);
-  }
-}
-
 // What to type for the same numbers.
 std::string command_of(const PaperOptions& options) {
   std::string text =
@@ -341,41 +290,99 @@ std::string command_of(const PaperOptions& options) {
   return text;
 }
 
-void write_run(const PaperOptions& options, const Study& study) {
-  const std::filesystem::path out = options.out;
-  RunSummary summary = study_summary(study);
-  summary.version = PPAN_VERSION;
-  summary.command = command_of(options);
-  const CurveTable curve = study_curve(study);
-  CurveTable whole = curve;
-  const CurveTable optimum = study_optimum(study);
-  if (!curve.rows.empty()) whole.rows.insert(whole.rows.end(), optimum.rows.begin(), optimum.rows.end());
-  write_file(out / "curve.csv", to_csv(whole));
-  write_file(out / "metrics.jsonl", study_metrics(study));
-  write_file(out / "summary.json", to_json(summary));
-  if (const std::string channels = study_channels(study); !channels.empty())
-    write_file(out / "mechanisms.csv", channels);
-  write_mechanisms(study, out);
-  const ExperimentResult& first = study.parts.front().by_seed.front();
-  if (!first.scatter.empty()) write_scatter(first, out);
-  if (const std::optional<Figure> sizes = size_figure(study)) write_file(out / "sizes.svg", to_svg(*sizes));
-  if (!curve.rows.empty()) write_report(out);
-  for (const char* name : {"curve", "scatter", "sizes"}) {
-    const std::filesystem::path drawing = out / fmt::format("{}.svg", name);
-    if (std::filesystem::exists(drawing))
-      write_file(out / fmt::format("{}.pdf", name), figure_pdf(read_file(drawing)));
-  }
-
+// The curve on standard output: drawn where that is a terminal.
+void show_curve(const CurveTable& curve, InformationUnit unit) {
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
-  TerminalStyle style{.unicode = terminal, .colour = terminal, .unit = options.unit};
+  TerminalStyle style{.width = 110, .unicode = terminal, .colour = terminal, .unit = unit};
   winsize size{};
-  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    style.width = size.ws_col;
-  if (!terminal) style.width = 110;
-  std::string text;
-  if (terminal) text = plot_text(curve, style) + "\n";
-  text += table_text(curve, style);
-  write_stdout(text);
+  if (terminal) style.width = TerminalStyle{}.width;
+  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+  write_stdout((terminal ? plot_text(curve, style) + "\n" : std::string()) + table_text(curve, style));
+}
+
+ImageCurveHooks mnist_hooks(const ImageCurveOptions& options, Progress& progress, RunDirectory& directory) {
+  ImageCurveHooks hooks;
+  hooks.interrupted = interrupted;
+  const bool paper = options.method == ImageMethod::kPaper;
+  const std::vector<double> targets = image_targets(options);
+  if (paper) progress.point_done(0);  // no common start
+  hooks.epoch = [&progress, paper, targets](Index i, const EpochReport& report, double leakage) {
+    const std::string label =
+        i < 0 ? std::string("autoencoder")
+              : fmt::format("{} {:.4g}", paper ? "lambda" : "budget", targets[static_cast<std::size_t>(i)]);
+    progress.epoch_done({.point = i + 1,
+                         .epoch = report.epoch,
+                         .label = label,
+                         .distortion = report.mean.distortion,
+                         .leakage_nats = leakage});
+    if (i < 0 && report.epoch == report.epochs) progress.point_done(0);
+  };
+  hooks.attacking = [&progress](Index i) {
+    progress.note(fmt::format("point {} is trained; attacking it", i + 1));
+  };
+  hooks.finished = [&progress, &directory](const ImagePoint& p) {
+    directory.keep();
+    progress.point_done(p.plan + 1);
+    const ImageAttackerScore& best = p.measure.attack.strongest();
+    progress.note(fmt::format(
+        "point {}: distortion {:.4f}, at least {:.3f} nats ({}; accuracy {:.1f} %), training believed {:.3f}",
+        p.plan + 1, p.measure.distortion, best.leakage.nats, best.name, 100 * best.accuracy.value, p.measure.belief));
+  };
+  return hooks;
+}
+
+// The experiment on images, resumable.
+int run_mnist(const MnistPaperOptions& given) {
+  const ImageCurveOptions options = mnist_options(given);
+  Problems problems = options.check();
+  if (given.out.empty()) problems.push_back({"out", "no output directory given; add --out DIR"});
+  if (given.data.empty()) {
+    problems.push_back(
+        {"data", "no directory with the images given; script/fetch-mnist DIR fetches them, then add --data DIR"});
+  }
+  require_none(problems, "the experiment cannot be run:");
+  const ImageSplit data = read_mnist_directory(given.data);
+  if (given.digit && (*given.digit < 0 || *given.digit >= data.test.size())) {
+    throw Error(ErrorCode::kUsage, fmt::format("digit: {} is not allowed; it must lie between 0 and {}",
+                                               *given.digit, data.test.size() - 1));
+  }
+  MnistRun run{.version = PPAN_VERSION, .training = image_fingerprint(options, data)};
+  run.fingerprint = sha256(fmt::format("ppan {}\n{}", run.version, run.training));
+  if (given.resume && !std::filesystem::is_directory(given.out)) {
+    throw Error(ErrorCode::kUsage, fmt::format("{} holds no run to resume", given.out),
+                "leave --resume out, or name the directory of the run that was interrupted");
+  }
+  RunDirectory directory(given.out,
+                         given.resume  ? RunMode::kResume
+                         : given.force ? RunMode::kForce
+                                       : RunMode::kNew,
+                         run.fingerprint, {});
+  if (directory.finished()) {
+    if (!given.quiet) say("ppan: the run in {} is finished\n", given.out);
+    return 0;
+  }
+  const InterruptScope interrupt_scope;
+  const auto start = std::chrono::steady_clock::now();
+  ImageCurveResult result;
+  {
+    Progress progress(progress_style(given.quiet), 1 + static_cast<std::int64_t>(image_targets(options).size()),
+                      image_epochs(options));
+    const ImageCurveHooks hooks = mnist_hooks(options, progress, directory);
+    ImageDomain domain(data, options, hooks, run.fingerprint);
+    result = domain.finish(make_pieces(domain, &directory.store(), {options.threads, {}, interrupted}).pieces);
+  }
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  directory.begin();
+  directory.keep();
+  show_curve(write_mnist_run(given, data, result, run), given.unit);
+  if (!given.quiet) say("{} of {} points in {}\n", result.points.size(), result.targets.size(), given.out);
+  if (result.interrupted) {
+    say("ppan: interrupted; finished points were kept, --resume goes on\n");
+    return interrupt_status();
+  }
+  directory.complete();
+  const auto diverged = [](const ImagePoint& p) { return p.training.stop == Stop::kDiverged; };
+  return std::ranges::any_of(result.points, diverged) ? exit_status(ErrorCode::kDiverged) : 0;
 }
 
 int run_images(const PaperOptions& options) {
@@ -397,7 +404,7 @@ int run_images(const PaperOptions& options) {
   mnist.force = options.force;
   mnist.quiet = options.quiet;
   mnist.unit = options.unit;
-  return run_mnist_paper(mnist);
+  return run_mnist(mnist);
 }
 
 std::string list_text(bool verbose) {
@@ -417,7 +424,7 @@ std::string list_text(bool verbose) {
 }
 
 int finish(const PaperOptions& options, const Study& study) {
-  write_run(options, study);
+  show_curve(write_study(study, options.out, command_of(options), PPAN_VERSION), options.unit);
   std::size_t finished = 0;
   bool diverged = false;
   for (const StudyPart& part : study.parts) {

@@ -38,6 +38,14 @@ class Domain {
   [[nodiscard]] virtual std::string fingerprint() const = 0;
   /// All of them, each after those that it needs, in the order in which they are best begun.
   [[nodiscard]] virtual std::vector<Piece> pieces() const = 0;
+  /// Points of the curve, numbered from 1.
+  [[nodiscard]] virtual int planned() const = 0;
+  /// What must be there before any point can be made.
+  [[nodiscard]] virtual std::vector<std::string> start_pieces() const = 0;
+  /// A point: its training, the attack on it, what is compared at its distortion.
+  [[nodiscard]] virtual std::vector<std::string> point_pieces(int number) const = 0;
+  /// References that need no point.
+  [[nodiscard]] virtual std::vector<std::string> reference_pieces() const { return {}; }
   /// Makes one from those that it needs; nothing if the user asked to stop. Called from several threads at
   /// once, for different pieces.
   [[nodiscard]] virtual std::optional<std::string> make(const std::string& name, const Pieces& needed,

@@ -3,18 +3,12 @@
 // What the pieces of a table's curve give, as bytes (core/archive.h).
 
 #include "ppan/audit/audit_archive.h"
+#include "ppan/game/mechanism_archive.h"
 #include "ppan/table/curve_pieces.h"
 #include "ppan/train/train_archive.h"
 
 namespace ppan {
 
-template <typename Archive>
-void members(Archive& archive, MechanismOptions& value) {
-  auto& [kind, released, hidden, activation, skip, draws, noise_inputs, noise, full_scale, components, temperature,
-         code, code_radius, decoder, gate, sigmoid_output] = value;
-  archive(kind, released, hidden, activation, skip, draws, noise_inputs, noise, full_scale, components, temperature,
-          code, code_radius, decoder, gate, sigmoid_output);
-}
 template <typename Archive>
 void members(Archive& archive, TableStart& value) {
   auto& [mechanism, parameters] = value;

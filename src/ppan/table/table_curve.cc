@@ -6,15 +6,12 @@
 #include <memory>
 
 #include "ppan/core/error.h"
+#include "ppan/core/thresholds.h"
 #include "ppan/engine/engine.h"
 #include "ppan/table/table_domain.h"
 
 namespace ppan {
 namespace {
-
-constexpr double kOverfitNats = 0.05;
-constexpr double kMissedBudget = 0.1;  // share of the budget, and beyond that
-constexpr double kMissedMargin = 0.005;
 
 // The leakage that attackers found who learned from held-out rows alone.
 double found_without_training_rows(const AuditReport& audit) {
@@ -126,7 +123,7 @@ std::vector<std::string> point_warnings(const TablePoint& point) {
   const double found = found_without_training_rows(point.measured.audit);
   const double training =
       point.training_leakage.interval95 ? point.training_leakage.interval95->high : point.training_leakage.nats;
-  if (found - training > kOverfitNats) {
+  if (found - training > kNoticeableNats) {
     out.push_back(fmt::format(
         "point {}: held-out rows leak at least {:.3f} nats, training rows at most {:.3f}: the mechanism overfits "
         "its training rows; use more rows or fewer epochs",
@@ -139,7 +136,7 @@ std::vector<std::string> point_warnings(const TablePoint& point) {
         point.number));
   }
   const double spent = point.measured.change.distortion;
-  if (spent > point.budget * (1 + kMissedBudget) + kMissedMargin) {
+  if (misses_budget(spent, point.budget)) {
     out.push_back(fmt::format("point {}: the distortion {:.4f} is above its budget {:.4f}", point.number,
                               spent, point.budget));
   }

@@ -309,17 +309,6 @@ TableCurveResult TableDomain::finish(const Pieces& pieces) const {
   return result;
 }
 
-double TableDomain::seconds_of(const Pieces& pieces) {
-  double seconds = 0;
-  for (const auto& [name, bytes] : pieces) {
-    const std::string kind = parts_of(name).first;
-    if (kind == kStart) seconds += unarchived<CurveStart>(bytes).seconds;
-    if (kind == kTrain) seconds += trained_of(bytes).seconds;
-    if (kind == kAudit) seconds += unarchived<AuditedPoint>(bytes).seconds;
-  }
-  return seconds;
-}
-
 void TableDomain::phase(const std::string& what) const {
   if (hooks_.phase) hooks_.phase(what);
 }

@@ -27,21 +27,15 @@ class TableDomain final : public Domain {
                                                 const Checkpoint& checkpoint) override;
   void finished(const std::string& name, const std::string& bytes, bool made) override;
 
-  /// What is the same for every point, or must be known before the first of them is trained.
-  [[nodiscard]] std::vector<std::string> start_pieces() const;
-  /// A point: its training, its audit, noise at its distortion.
-  [[nodiscard]] std::vector<std::string> point_pieces(int number) const;
-  /// References that need no point.
-  [[nodiscard]] std::vector<std::string> reference_pieces() const;
+  [[nodiscard]] int planned() const override { return planned_points(rows_.options); }
+  [[nodiscard]] std::vector<std::string> start_pieces() const override;
+  [[nodiscard]] std::vector<std::string> point_pieces(int number) const override;
+  [[nodiscard]] std::vector<std::string> reference_pieces() const override;
 
   /// Points whose audit is among the pieces, by number.
   [[nodiscard]] std::vector<TablePoint> points(const Pieces& pieces) const;
   /// The curve of the finished pieces: points, references, time-sharing, hull, dominated points, warnings.
   [[nodiscard]] TableCurveResult finish(const Pieces& pieces) const;
-  /// Time that the making of these pieces took, as far as they tell.
-  [[nodiscard]] static double seconds_of(const Pieces& pieces);
-
-  [[nodiscard]] int planned() const { return planned_points(rows_.options); }
 
  private:
   [[nodiscard]] bool has_references() const { return rows_.options.references && rows_.observes_useful(); }

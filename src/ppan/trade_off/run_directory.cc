@@ -116,6 +116,7 @@ void RunDirectory::begin() {
     const bool resumed = mode_ == RunMode::kResume;
     std::error_code ignored;
     if (!resumed) remove_old_run(path_);
+    if (job_text_.empty()) return;
     if (!resumed || !fs::exists(path_ / "job.toml", ignored)) write_file(path_ / "job.toml", job_text_);
     metrics_.open(path_ / "metrics.jsonl", resumed);
   });

@@ -12,9 +12,10 @@
 #include <system_error>
 #include <utility>
 
-#include "ppan/core/crypto.h"
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
+#include "ppan/core/thresholds.h"
+#include "ppan/report/claims.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
@@ -282,16 +283,6 @@ std::string made_by_curve(const AuditReport& report) {
 
 }  // namespace
 
-std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version) {
-  JobFile asked = job;
-  asked.train.threads.reset();
-  asked.given.erase("train.threads");
-  std::string text = fmt::format("ppan {}\n{}\n{}\n", version, data_sha256, write_job(asked));
-  // Defaults are comments in a job file, and may be others in another version.
-  for (const ShownSetting& setting : shown_settings(asked)) text += fmt::format("{} = {}\n", setting.key, setting.value);
-  return sha256(text);
-}
-
 void add_surrogate_slack(MeasuredRelease& measured, double slack) {
   const auto add = [&](std::vector<Estimate>& bounds) {
     for (Estimate& bound : bounds) bound = with_slack(std::move(bound), slack);
@@ -511,7 +502,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
     summary.model = model_name(point.number);
     summary.warnings = point.warnings;
     if (point.dominated)
-      summary.warnings.emplace_back("a mixture of other points serves its distortion with less leakage");
+      summary.warnings.emplace_back(kDominatedWarning);
     out.points.push_back(std::move(summary));
   }
   for (int number = 1; number <= result.planned; ++number) {
@@ -522,20 +513,8 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
   }
   out.warnings = result.warnings;
   for (const std::string& notice : result.notices) out.warnings.push_back(notice);
-  out.claimed = {
-      "Leakage is what attackers trained after the mechanism found on rows that it never saw: the truth is "
-      "at least "
-      "the lower end of each interval, 95 times in 100.",
-      "Distortion was measured on the same held-out rows.",
-      "Any point on the line between two points can be served by a mixture of their models, and leaks no "
-      "more than "
-      "the line says of its ends."};
-  out.not_claimed = {
-      "A stronger attacker, or one with other data about the same people, may learn more.",
-      "Leakage is a mean over the records. It does not bound what is learned about one of them, and it is "
-      "not "
-      "differential privacy.",
-      "Records unlike those of the table, and several releases of the same record, were not measured."};
+  out.claimed = claims::of_rows();
+  out.not_claimed = claims::not_of_rows();
   return out;
 }
 
@@ -586,17 +565,6 @@ std::vector<std::string> grouped_columns(const TableCurveResult& result) {
                     column.name, 100 * column.share[other], column.levels[other]));
   }
   return out;
-}
-
-const TablePoint* first_within_limit(const TableCurveResult& result, double limit) {
-  const TablePoint* first = nullptr;
-  for (const TablePoint& point : result.points) {
-    const AuditReport& audit = point.measured.audit;
-    if (audit.inconclusive() || audit.upper_end() > limit) continue;
-    if (first == nullptr || point.measured.change.distortion < first->measured.change.distortion)
-      first = &point;
-  }
-  return first;
 }
 
 std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,

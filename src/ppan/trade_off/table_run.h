@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,24 +17,9 @@
 #include "ppan/report/details.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/table/table_curve.h"
+#include "ppan/trade_off/curve_task.h"
 
 namespace ppan {
-
-/// What a run of `ppan curve` knows beside its result.
-struct CurveRun {
-  JobFile job{};
-  std::string job_text{};  ///< The job file, verbatim.
-  std::string command{};   ///< As typed.
-  std::string version{};   ///< Of this program.
-  std::string data_sha256{};
-  std::vector<std::string> names{};  ///< Columns of the table, in its order.
-  std::string fingerprint{};         ///< See fingerprint_of().
-  double seconds = 0;
-};
-
-/// Tells runs apart: every setting but the number of threads, the table, the version. Pieces of a run are
-/// only used by one with the same fingerprint.
-std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version);
 
 /// Adds privacy.surrogate_slack to every upper bound: of a surrogate S for the sensitive attribute X,
 /// I(X;Z) <= I(S;Z) + slack.
@@ -64,9 +50,8 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
 /// Columns where so many levels were grouped into one that less is told, and less is hidden, than the name
 /// promises; a sentence each.
 std::vector<std::string> grouped_columns(const TableCurveResult& result);
-/// The trained point of least distortion whose audit stays within the limit, as `ppan audit --limit` sees it;
-/// null if there is none.
-const TablePoint* first_within_limit(const TableCurveResult& result, double limit);
+/// The points as `ppan audit --limit` sees them.
+std::vector<LimitPoint> limit_points(const TableCurveResult& result);
 
 /// What happened to each released column at each point, on the test rows.
 RunDetails details_of(const TableCurveResult& result, const Table& table, const CurveRun& run);
@@ -75,5 +60,7 @@ RunDetails details_of(const TableCurveResult& result, const Table& table, const 
 /// the path of the report.
 std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
                                       const Table& table, const CurveRun& run);
+
+std::unique_ptr<CurveTask> make_table_task(CurveRun run, CurveEvents events);
 
 }  // namespace ppan

@@ -23,6 +23,11 @@ class Diamond : public Domain {
   [[nodiscard]] std::vector<Piece> pieces() const override {
     return {{"start", {}}, {"left", {"start"}}, {"right", {"start"}}, {"end", {"left", "right"}}};
   }
+  [[nodiscard]] int planned() const override { return 2; }
+  [[nodiscard]] std::vector<std::string> start_pieces() const override { return {"start"}; }
+  [[nodiscard]] std::vector<std::string> point_pieces(int number) const override {
+    return {number == 1 ? "left" : "right"};
+  }
   [[nodiscard]] std::optional<std::string> make(const std::string& name, const Pieces& needed,
                                                 const Checkpoint& /*checkpoint*/) override {
     const std::scoped_lock lock(mutex_);

@@ -1,30 +1,39 @@
 #pragma once
 
-// The paper's experiment on images: a sweep of operating points, each trained, attacked by fresh attackers
-// on images it has not seen, and shown beside time-sharing. The preset `paper` is the paper's mechanism at
-// the paper's settings; `best` is a noisy code, in which fresh attackers find far less
-// (docs/decisions/0007-images.md).
+// The trade-off curve of images: operating points, each trained, attacked by fresh attackers on images it has
+// not seen, and shown beside time-sharing; by a noisy code, or by the paper's mechanism at the paper's
+// settings, in which fresh attackers find far more (docs/decisions/0007-images.md). As pieces
+// (engine/domain.h), so that it can be made by several processes and gone on with.
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ppan/core/estimate.h"
 #include "ppan/core/hull.h"
 #include "ppan/core/problem.h"
+#include "ppan/engine/domain.h"
 #include "ppan/image/image_attack.h"
 #include "ppan/image/image_training.h"
 #include "ppan/model/image_model.h"
-#include "ppan/paper/experiment.h"
 #include "ppan/read/idx.h"
 #include "ppan/train/train.h"
 
 namespace ppan {
 
-struct MnistOptions {
-  Preset preset = Preset::kBest;
+/// How images are protected.
+enum class ImageMethod {
+  kPaper,  ///< The paper's mechanism: points are weights of the distortion.
+  kCode,   ///< A noisy code: points are budgets.
+};
+std::string_view to_string(ImageMethod method);
+
+struct ImageCurveOptions {
+  ImageMethod method = ImageMethod::kCode;
   std::vector<double> targets;  ///< lambda (paper) or budgets (best) of the points; empty: the usual ones.
   std::optional<int> points;    ///< How many of the usual ones. 1 to 1000.
   std::optional<int> epochs;    ///< Of each point.
@@ -41,15 +50,15 @@ struct MnistOptions {
 
 /// lambda (paper) or distortion budget (best) of each point, in the order of the plan. The paper's weights
 /// go down from 35 to 8 without a discriminator and from 15 to 2 with one, evenly in their logarithm.
-std::vector<double> mnist_targets(const MnistOptions& options);
+std::vector<double> image_targets(const ImageCurveOptions& options);
 /// How long the trainings are.
-int mnist_epochs(const MnistOptions& options);
+int image_epochs(const ImageCurveOptions& options);
 /// Everything that decides what a training does, as text: the same for the same training, whatever is
 /// measured afterwards. Data enter by their fingerprint.
-std::string mnist_fingerprint(const MnistOptions& options, const ImageSplit& data);
+std::string image_fingerprint(const ImageCurveOptions& options, const ImageSplit& data);
 
 /// What was measured on images the mechanism has not seen.
-struct MnistMeasure {
+struct ImageMeasure {
   double distortion = 0;  ///< Pixel cross-entropy, nats per pixel.
   Interval distortion95;
   double unchanged = 0;  ///< Share of the images that a gate releases as they are.
@@ -62,20 +71,20 @@ struct MnistMeasure {
   double seconds = 0;
 };
 
-struct MnistPoint {
+struct ImagePoint {
   Index plan = 0;
   double target = 0;
   ImageModel model;
   TrainSummary training;
   double training_distortion = 0;  ///< Mean over the last epoch.
   double seconds = 0;              ///< Of training, this time.
-  MnistMeasure measure;
+  ImageMeasure measure;
 };
 
-struct MnistResult {
-  MnistOptions given;
+struct ImageCurveResult {
+  ImageCurveOptions given;
   std::vector<double> targets;
-  std::vector<MnistPoint> points;  ///< Finished ones, in the order of the plan.
+  std::vector<ImagePoint> points;  ///< Finished ones, in the order of the plan.
   bool interrupted = false;
   double entropy = 0;               ///< H(X) of the labels trained on, nats.
   double unchanged_distortion = 0;  ///< Of the test images released unchanged.
@@ -92,31 +101,48 @@ struct MnistResult {
   [[nodiscard]] std::optional<double> share_of_time_sharing(double distortion) const;
 };
 
-/// Where a run keeps what it would be a loss to compute again. Called from several threads, for different
-/// points at once. Point -1 is the autoencoder that the others start from.
-struct MnistStore {
-  std::function<std::optional<TrainState<float>>(Index point)> load_state;
-  std::function<void(Index point, const TrainState<float>&)> save_state;
-  std::function<std::optional<MnistMeasure>(Index point)> load_measure;
-  std::function<void(Index point, const MnistMeasure&)> save_measure;
-};
-
-struct MnistHooks {
+struct ImageCurveHooks {
   std::function<bool()> interrupted;
   /// After each epoch, with the leakage as its own adversary sees it, nats.
   std::function<void(Index point, const EpochReport&, double leakage)> epoch;
   /// When the attack on a point begins.
   std::function<void(Index point)> attacking;
-  std::function<void(const MnistPoint&)> finished;  ///< One call at a time.
-  MnistStore store;
+  std::function<void(const ImagePoint&)> finished;  ///< One call at a time.
 };
 
-/// Throws Error(kUsage) listing every problem of `options`.
-MnistResult run_mnist(const ImageSplit& data, const MnistOptions& options, const MnistHooks& hooks = {});
+class ImageDomain final : public Domain {
+ public:
+  /// Throws Error(kUsage) listing every problem of `options`, Error(kBadInput) for images of one class. `data`
+  /// and `hooks` must outlive it; `identity` is whatever tells this job, these images and this version from
+  /// others.
+  ImageDomain(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks,
+              std::string identity = {});
+  ~ImageDomain() override;
+
+  [[nodiscard]] std::string fingerprint() const override;
+  [[nodiscard]] std::vector<Piece> pieces() const override;
+  [[nodiscard]] int planned() const override;
+  [[nodiscard]] std::vector<std::string> start_pieces() const override;
+  [[nodiscard]] std::vector<std::string> point_pieces(int number) const override;
+  [[nodiscard]] std::optional<std::string> make(const std::string& name, const Pieces& needed,
+                                                const Checkpoint& checkpoint) override;
+  void finished(const std::string& name, const std::string& bytes, bool made) override;
+
+  /// The curve of the finished pieces.
+  [[nodiscard]] ImageCurveResult finish(const Pieces& pieces) const;
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+/// All of it, in this process. Throws as ImageDomain does.
+ImageCurveResult image_curve(const ImageSplit& data, const ImageCurveOptions& options,
+                             const ImageCurveHooks& hooks = {});
 
 /// The fully known part of a release: distortion, what the adversary of the training believes (null: there is
 /// none), attackers, bounds.
-MnistMeasure measure_images(const ImageModel& model, Posterior<float>* adversary, const ImageSplit& data,
-                            const MnistOptions& options);
+ImageMeasure measure_images(const ImageModel& model, Posterior<float>* adversary, const ImageSplit& data,
+                            const ImageCurveOptions& options);
 
 }  // namespace ppan

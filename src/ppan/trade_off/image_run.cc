@@ -1,42 +1,42 @@
-#include "ppan/image_curve.h"
+#include "ppan/trade_off/image_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <mutex>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/hull.h"
 #include "ppan/core/random.h"
+#include "ppan/core/thresholds.h"
+#include "ppan/image/image_subset.h"
 #include "ppan/image/image_training.h"
-#include "ppan/image_files.h"
-#include "ppan/interrupt.h"
-#include "ppan/mnist_figures.h"
+#include "ppan/image/image_files.h"
+#include "ppan/trade_off/image_figures.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_file.h"
-#include "ppan/output.h"
-#include "ppan/progress.h"
 #include "ppan/read/png.h"
+#include "ppan/report/claims.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
 #include "ppan/report/html.h"
+#include "ppan/report/image_grid.h"
 #include "ppan/report/run_summary.h"
-#include "ppan/report/terminal.h"
-#include "ppan/trade_off/run_files.h"
 #include "ppan/trade_off/table_run.h"
 
-namespace ppan::cli {
+namespace ppan {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char* kSeries = "ppan/images";
+constexpr const char* kMade = "found by new attackers on held-out images while the curve was made";
 constexpr int kUsualPoints = 8;
 // Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
 constexpr double kUsualSteps = 6000;
@@ -44,14 +44,6 @@ constexpr double kUsualStartSteps = 3600;
 // Of the way from the images themselves to their mean.
 constexpr double kFirstBudget = 0.2;
 constexpr double kLastBudget = 0.9;
-
-ImageSet take_images(const ImageSet& set, const std::vector<std::int32_t>& which) {
-  ImageSet part{
-      .height = set.height, .width = set.width, .classes = set.classes, .class_names = set.class_names};
-  part.pixels = set.pixels(which, Eigen::all);
-  for (const std::int32_t i : which) part.labels.push_back(set.labels[static_cast<std::size_t>(i)]);
-  return part;
-}
 
 // Passes over `images` that make so many steps.
 int passes(double steps, Index images, Index batch, int least, int most) {
@@ -61,29 +53,27 @@ int passes(double steps, Index images, Index batch, int least, int most) {
 
 /// What a run knows beside its result.
 struct Known {
-  const ImageCurveRun* run = nullptr;
-  const ImageSplit* data = nullptr;
-  std::string sha256{};
+  const CurveRun& run;
+  const ImageSplit& data;
   Index images = 0;
-  double seconds = 0;
 };
 
 ImageReleaseModel model_of(const ImageModel& images, const std::string& label, const Known& known) {
-  ImageReleaseModel out{.images = images, .class_names = known.data->train.class_names};
-  const JobFile& job = known.run->job;
-  out.origin.program = "ppan " + known.run->version;
+  ImageReleaseModel out{.images = images, .class_names = known.data.train.class_names};
+  const JobFile& job = known.run.job;
+  out.origin.program = "ppan " + known.run.version;
   out.origin.title = job.report.title;
   out.origin.label = label;
   out.origin.seed = static_cast<std::uint64_t>(job.train.seed);
-  out.origin.test_rows = known.data->test.size();
-  out.origin.data_sha256 = known.sha256;
+  out.origin.test_rows = known.data.test.size();
+  out.origin.data_sha256 = known.run.data_sha256;
   for (const ShownSetting& setting : shown_settings(job)) {
     if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
   }
   return out;
 }
 
-ImageReleaseModel point_model(const MnistPoint& point, const Known& known) {
+ImageReleaseModel point_model(const ImagePoint& point, const Known& known) {
   ImageReleaseModel out = model_of(point.model, fmt::format("point {}", point.plan + 1), known);
   out.origin.budget = point.target;
   out.origin.distortion = point.measure.distortion;
@@ -92,18 +82,18 @@ ImageReleaseModel point_model(const MnistPoint& point, const Known& known) {
       point.training.message.empty() ? std::string(to_string(point.training.stop)) : point.training.message;
   out.origin.epochs = static_cast<int>(point.training.epochs.size());
   out.origin.iterations = point.training.iterations;
-  out.origin.training_rows = known.data->train.size();
+  out.origin.training_rows = known.data.train.size();
   return out;
 }
 
-Estimate unchanged_leakage(const MnistResult& result) {
+Estimate unchanged_leakage(const ImageCurveResult& result) {
   return {.nats = result.entropy,
           .interval95 = std::nullopt,
           .bound = Bound::kUpper,
           .method = "entropy of the label: no image tells more",
           .samples = result.train_images};
 }
-Estimate constant_leakage(const MnistResult& result) {
+Estimate constant_leakage(const ImageCurveResult& result) {
   return {.nats = 0,
           .interval95 = std::nullopt,
           .bound = Bound::kExact,
@@ -112,7 +102,7 @@ Estimate constant_leakage(const MnistResult& result) {
 }
 
 // Points of the curve and what it is compared with.
-CurveTable curve_table(const MnistResult& result) {
+CurveTable curve_table(const ImageCurveResult& result) {
   CurveTable out;
   for (const std::string_view name :
        {curve_column::kPoint, curve_column::kLeakageLow, curve_column::kLeakageHigh,
@@ -121,7 +111,7 @@ CurveTable curve_table(const MnistResult& result) {
         curve_column::kTrainingBelief, curve_column::kStop, curve_column::kSeed, curve_column::kSeconds,
         std::string_view("model"), std::string_view("label")})
     out.more_columns.emplace_back(name);
-  for (const MnistPoint& point : result.points) {
+  for (const ImagePoint& point : result.points) {
     const int number = static_cast<int>(point.plan) + 1;
     const ImageAttackerScore& best = point.measure.attack.strongest();
     CurveRow row;
@@ -156,7 +146,7 @@ CurveTable curve_table(const MnistResult& result) {
       "as it is");
   add("reference/constant", result.constant_distortion, constant_leakage(result), kConstantModel,
       "the mean image for everybody");
-  for (const MnistPoint& point : result.points) {
+  for (const ImagePoint& point : result.points) {
     const double distortion =
         std::clamp(point.measure.distortion, result.unchanged_distortion, result.constant_distortion);
     Estimate line = unchanged_leakage(result);
@@ -180,52 +170,13 @@ CurveTable curve_table(const MnistResult& result) {
   return out;
 }
 
-std::vector<std::string> warnings_of(const MnistPoint& point, const MnistResult& result) {
-  constexpr double kNoticeable = 0.05;  // nats
-  std::vector<std::string> out;
-  const double found = point.measure.attack.strongest().leakage.nats;
-  if (point.training.stop == Stop::kDiverged) out.push_back("training diverged: " + point.training.message);
-  if (found - point.measure.belief > kNoticeable)
-    out.push_back(fmt::format("attackers found {:.2f} nats more than the adversary of the training believed",
-                              found - point.measure.belief));
-  if (point.measure.attack.still_rising)
-    out.emplace_back("the strongest attacker was still getting better: more leaks than was found");
-  if (found > result.time_sharing(point.measure.distortion))
-    out.emplace_back("time-sharing at the same distortion would leak less");
-  if (point.measure.distortion > 1.1 * point.target && point.measure.distortion > point.target + 0.005)
-    out.push_back(fmt::format("the distortion is {:.4f}, above the budget of {:.4f}",
-                              point.measure.distortion, point.target));
-  return out;
-}
-
-AuditDetail audit_of(const MnistPoint& point) {
-  const ImageAttack& attack = point.measure.attack;
-  const auto rate = [](const Rate& r) { return SuccessRate{r.value, r.interval95}; };
-  AuditDetail out;
-  out.target = "label";
-  out.leakage = attack.strongest().leakage;
-  if (!point.measure.upper.empty()) out.upper_bound = point.measure.upper.front();
-  out.accuracy = rate(attack.strongest().accuracy);
-  out.prior_accuracy = attack.prior_accuracy;
-  out.inconclusive = attack.still_rising;
-  out.note = "found by new attackers on held-out images while the curve was made";
-  for (const ImageAttackerScore& score : attack.attackers) {
-    AttackerDetail detail{.name = score.name, .leakage = score.leakage, .accuracy = rate(score.accuracy)};
-    detail.won = &score == &attack.attackers.front();
-    for (const ImageLearning& step : score.learning)
-      detail.learning_curve.push_back({step.images, step.nats});
-    out.attackers.push_back(std::move(detail));
-  }
-  return out;
-}
-
-RunSummary make_run_summary(const MnistResult& result, const Known& known) {
-  const JobFile& job = known.run->job;
-  const ImageSet& train = known.data->train;
+RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) {
+  const JobFile& job = known.run.job;
+  const ImageSet& train = known.data.train;
   RunSummary out;
   const std::string source = fs::path(job.images.images).filename().string();
-  out.version = known.run->version;
-  out.command = known.run->command;
+  out.version = known.run.version;
+  out.command = known.run.command;
   out.name = job.report.title.empty() ? source : job.report.title;
   out.description = fmt::format(
       "Release mechanisms for the images of {}, each trained to tell as little of the label as it can at "
@@ -249,95 +200,71 @@ RunSummary make_run_summary(const MnistResult& result, const Known& known) {
                {"training images", std::to_string(result.train_images)},
                {"held-out images", std::to_string(result.test_images)},
                {"mechanism", fmt::format("noisy code of {} numbers within ±{:g}", code.code, code.radius)},
-               {"epochs", fmt::format("{} after {} without the adversary", mnist_epochs(result.given),
+               {"epochs", fmt::format("{} after {} without the adversary", image_epochs(result.given),
                                       code.start_epochs)},
                {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
                {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)},
-               {"images and labels, sha256", known.sha256}};
-  out.job_file = without_comments(known.run->job_text);
-  out.seconds = known.seconds;
+               {"images and labels, sha256", known.run.data_sha256}};
+  out.job_file = without_comments(known.run.job_text);
+  out.seconds = known.run.seconds;
+  out.fingerprint = known.run.fingerprint;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   std::vector<bool> there(result.targets.size(), false);
-  for (const MnistPoint& point : result.points) {
+  for (const ImagePoint& point : result.points) {
     there[static_cast<std::size_t>(point.plan)] = true;
-    PointSummary summary{.series = kSeries, .number = static_cast<int>(point.plan) + 1};
-    summary.budget = point.target;
-    summary.distortion = point.measure.distortion;
-    summary.stop = to_string(point.training.stop);
-    summary.message = point.training.message;
-    summary.epochs = static_cast<int>(point.training.epochs.size());
-    summary.iterations = point.training.iterations;
-    summary.seconds = point.seconds + point.measure.seconds;
-    summary.leakage = point.measure.attack.strongest().leakage;
-    for (const ImageAttackerScore& score : point.measure.attack.attackers)
-      summary.estimates.push_back({score.name, score.leakage});
-    for (const Estimate& bound : point.measure.upper) summary.estimates.push_back({"upper bound", bound});
-    summary.training_belief = point.measure.belief;
+    PointSummary summary = image_point_summary(point, result);
     summary.model = model_name(summary.number);
-    summary.warnings = warnings_of(point, result);
     out.points.push_back(std::move(summary));
   }
   for (std::size_t i = 0; i < there.size(); ++i) {
     if (!there[i])
       out.missing.push_back({kSeries, static_cast<int>(i) + 1, result.targets[i], "interrupted"});
   }
-  out.claimed = {
-      "Leakage is what the strongest of several attackers found that were trained after the mechanism, on "
-      "its releases "
-      "of the images it was trained on, and scored on images that neither had seen: the truth is at "
-      "least the lower "
-      "end of each interval, 95 times in 100.",
-      "Distortion was measured on the same held-out images.",
-      "Any point on the line between two points can be served by a mixture of their models, and leaks no "
-      "more than the "
-      "line says of its ends."};
-  out.not_claimed = {
-      "A stronger attacker, or one with other data about the same people, may learn more; only a bound from "
-      "above "
-      "excludes that.",
-      "Leakage is a mean over the images. It does not bound what is learned about one of them, and it is "
-      "not "
-      "differential privacy.",
-      "Only the label is hidden. Whatever else an image shows may still be seen in its release."};
+  out.claimed = claims::of_images();
+  out.not_claimed = claims::not_of_images();
   return out;
 }
 
-std::string metrics_of(const MnistResult& result) {
+MetricsLine image_metrics(int point, const EpochReport& epoch, double leakage) {
+  MetricsLine line{.series = kSeries, .number = point, .epoch = epoch.epoch};
+  line.distortion = epoch.mean.distortion;
+  line.leakage = leakage;
+  line.loss = epoch.mean.loss();
+  line.penalty = epoch.mean.penalty;
+  line.multiplier = epoch.multiplier;
+  return line;
+}
+
+std::string metrics_of(const ImageCurveResult& result) {
   std::string out;
-  for (const MnistPoint& point : result.points) {
-    for (const EpochReport& epoch : point.training.epochs) {
-      MetricsLine line{.series = kSeries, .number = static_cast<int>(point.plan) + 1, .epoch = epoch.epoch};
-      line.distortion = epoch.mean.distortion;
-      line.leakage = result.entropy + epoch.adversary;
-      line.loss = epoch.mean.loss();
-      line.penalty = epoch.mean.penalty;
-      line.multiplier = epoch.multiplier;
-      out += to_json_line(line);
-    }
+  for (const ImagePoint& point : result.points) {
+    for (const EpochReport& epoch : point.training.epochs)
+      out += to_json_line(image_metrics(static_cast<int>(point.plan) + 1, epoch, result.entropy + epoch.adversary));
   }
   return out;
 }
 
-void write_run(const MnistResult& result, const Known& known) {
-  const fs::path directory = known.run->out;
-  ImageReleaseModel unchanged = model_of(unchanged_model(known.data->train), "unchanged", known);
+void write_run(const ImageCurveResult& result, const Known& known, const fs::path& directory) {
+  for (const ImagePoint& point : result.points)
+    save_model(directory / model_name(static_cast<int>(point.plan) + 1), point_model(point, known));
+  ImageReleaseModel unchanged = model_of(unchanged_model(known.data.train), "unchanged", known);
   unchanged.origin.distortion = result.unchanged_distortion;
   unchanged.origin.leakage = unchanged_leakage(result);
   save_model(directory / kUnchangedModel, unchanged);
-  ImageReleaseModel constant = model_of(constant_model(known.data->train), "constant", known);
+  ImageReleaseModel constant = model_of(constant_model(known.data.train), "constant", known);
   constant.origin.distortion = result.constant_distortion;
   constant.origin.leakage = constant_leakage(result);
   save_model(directory / kConstantModel, constant);
 
   RunDetails details;
-  for (const MnistPoint& point : result.points) {
+  for (const ImagePoint& point : result.points) {
     PointDetails one{.series = kSeries, .number = static_cast<int>(point.plan) + 1};
-    one.audits.push_back(audit_of(point));
+    one.audits.push_back(image_audit_detail(point, "label", kMade));
     details.points.push_back(std::move(one));
   }
   // Images of the job's own are shown only to those who asked for it.
-  if (known.run->job.report.show_examples) {
-    const DigitGrid grid = digit_grid(known.data->test, result, result.given.seed);
+  if (known.run.job.report.show_examples) {
+    const ImageGrid grid = image_grid_of(known.data.test, result, result.given.seed);
     write_file(directory / "images.svg",
                grid_svg(grid.image, "Released images", grid.row_names, "d: mean distortion, nats per pixel"));
     details.images = {{"Released images: originals in the top row, then a row for each point", "images.svg",
@@ -351,6 +278,78 @@ void write_run(const MnistResult& result, const Known& known) {
 }
 
 }  // namespace
+
+bool image_dominated(const ImagePoint& point, const ImageCurveResult& result) {
+  const std::vector<HullPoint> all = result.servable();
+  std::vector<HullPoint> others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // Unchanged stands before the points.
+    const bool own = i > 0 && i <= result.points.size() && &result.points[i - 1] == &point;
+    if (!own) others.push_back(all[i]);
+  }
+  const Estimate& found = point.measure.attack.strongest().leakage;
+  return is_dominated({point.measure.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
+}
+
+std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurveResult& result) {
+  std::vector<std::string> out;
+  const double found = point.measure.attack.strongest().leakage.nats;
+  if (point.training.stop == Stop::kDiverged) out.push_back("training diverged: " + point.training.message);
+  if (found - point.measure.belief > kNoticeableNats)
+    out.push_back(fmt::format("attackers found {:.2f} nats more than the adversary of the training believed",
+                              found - point.measure.belief));
+  if (point.measure.attack.still_rising)
+    out.emplace_back("the strongest attacker was still getting better: more leaks than was found");
+  if (image_dominated(point, result)) out.emplace_back(kDominatedWarning);
+  if (found > result.time_sharing(point.measure.distortion))
+    out.emplace_back("time-sharing at the same distortion would leak less");
+  if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target))
+    out.push_back(fmt::format("the distortion is {:.4f}, above the budget of {:.4f}",
+                              point.measure.distortion, point.target));
+  return out;
+}
+
+AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std::string note) {
+  const ImageAttack& attack = point.measure.attack;
+  const auto rate = [](const Rate& r) { return SuccessRate{r.value, r.interval95}; };
+  AuditDetail out;
+  out.target = std::move(target);
+  out.leakage = attack.strongest().leakage;
+  if (!point.measure.upper.empty()) out.upper_bound = point.measure.upper.front();
+  out.accuracy = rate(attack.strongest().accuracy);
+  out.prior_accuracy = attack.prior_accuracy;
+  out.inconclusive = attack.still_rising;
+  out.note = std::move(note);
+  for (const ImageAttackerScore& score : attack.attackers) {
+    AttackerDetail detail{.name = score.name, .leakage = score.leakage, .accuracy = rate(score.accuracy)};
+    detail.won = &score == &attack.attackers.front();
+    for (const ImageLearning& step : score.learning)
+      detail.learning_curve.push_back({step.images, step.nats});
+    out.attackers.push_back(std::move(detail));
+  }
+  return out;
+}
+
+PointSummary image_point_summary(const ImagePoint& point, const ImageCurveResult& result) {
+  PointSummary summary{.series = kSeries, .number = static_cast<int>(point.plan) + 1};
+  (result.given.method == ImageMethod::kPaper ? summary.weight : summary.budget) = point.target;
+  summary.distortion = point.measure.distortion;
+  summary.stop = to_string(point.training.stop);
+  summary.message = point.training.message;
+  summary.epochs = static_cast<int>(point.training.epochs.size());
+  summary.iterations = point.training.iterations;
+  summary.seconds = point.seconds + point.measure.seconds;
+  summary.leakage = point.measure.attack.strongest().leakage;
+  for (const ImageAttackerScore& score : point.measure.attack.attackers)
+    summary.estimates.push_back({score.name, score.leakage});
+  if (point.measure.attack.code && result.given.method == ImageMethod::kCode && !result.given.code.gate.empty())
+    summary.estimates.push_back({"attacker on the code", point.measure.attack.code->leakage});
+  for (const Estimate& bound : point.measure.upper) summary.estimates.push_back({"upper bound", bound});
+  summary.training_belief = point.measure.belief;
+  summary.model = model_name(summary.number);
+  summary.warnings = image_warnings(point, result);
+  return summary;
+}
 
 ImageSet load_images(const JobFile& job) {
   const fs::path images = job.directory / job.images.images;
@@ -397,9 +396,9 @@ ImageSplit split_images(const ImageSet& set, const JobFile& job) {
   return out;
 }
 
-MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
-  MnistOptions out;
-  out.preset = Preset::kBest;
+ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data) {
+  ImageCurveOptions out;
+  out.method = ImageMethod::kCode;
   out.seed = static_cast<std::uint64_t>(job.train.seed);
   out.threads = static_cast<int>(job.train.threads.value_or(0));
   const auto given = [&](const char* key) { return job.given.contains(key); };
@@ -445,74 +444,85 @@ MnistOptions image_options(const JobFile& job, const ImageSplit& data) {
   return out;
 }
 
-int run_image_curve(const ImageCurveRun& run) {
-  const auto start = std::chrono::steady_clock::now();
-  const ImageSet all = load_images(run.job);
-  const ImageSplit data = split_images(all, run.job);
-  const MnistOptions options = image_options(run.job, data);
-  require_none(options.check(), "this job cannot be run");
-  Known known{.run = &run, .data = &data, .sha256 = images_sha256(all), .images = all.size()};
+namespace {
 
-  const fs::path directory = run.out;
-  make_output_directory(directory, run.force);
-  std::once_flag begun;
-  const auto begin = [&] {
-    remove_old_run(directory);
-    write_file(directory / "job.toml", run.job_text);
-  };
-  if (!holds_run(directory)) std::call_once(begun, begin);
-
-  const InterruptScope scope;
-  MnistResult result;
-  {
-    // The common start counts as a point of its own.
-    Progress progress(progress_style(run.quiet), static_cast<std::int64_t>(options.targets.size()) + 1,
-                      mnist_epochs(options));
-    MnistHooks hooks;
-    hooks.interrupted = interrupted;
-    hooks.epoch = [&](Index point, const EpochReport& epoch, double leakage) {
-      progress.epoch_done(
-          {.point = point + 1,
-           .epoch = epoch.epoch,
-           .label = point < 0 ? std::string("common start") : fmt::format("point {}", point + 1),
-           .distortion = epoch.mean.distortion,
-           .leakage_nats = leakage});
-      if (point < 0 && epoch.epoch == epoch.epochs) progress.point_done(0);
+class ImageTask final : public CurveTask {
+ public:
+  ImageTask(CurveRun run, CurveEvents events)
+      : run_(std::move(run)), events_(std::move(events)) {
+    const ImageSet all = load_images(run_.job);
+    images_ = all.size();
+    data_ = split_images(all, run_.job);
+    options_ = image_options(run_.job, data_);
+    require_none(options_.check(), "this job cannot be run");
+    run_.data_sha256 = images_sha256(all);
+    run_.fingerprint = fingerprint_of(run_.job, run_.data_sha256, run_.version);
+    hooks_.interrupted = events_.interrupted;
+    hooks_.epoch = [this](Index point, const EpochReport& epoch, double leakage) {
+      const int number = static_cast<int>(point) + 1;
+      if (events_.epoch) events_.epoch({number, image_metrics(number, epoch, leakage)});
+      if (events_.finished && number == 0 && epoch.epoch == epoch.epochs) events_.finished(0);
     };
-    hooks.finished = [&](const MnistPoint& point) {
-      std::call_once(begun, begin);
-      save_model(directory / model_name(static_cast<int>(point.plan) + 1), point_model(point, known));
-      progress.point_done(point.plan + 1);
-    };
-    result = run_mnist(data, options, hooks);
+    hooks_.finished = [this](const ImagePoint& point) { finished(point); };
   }
-  known.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (result.points.empty()) {
-    if (result.interrupted) {
-      say("ppan: interrupted before a point was finished; nothing to keep\n");
-      return interrupt_status();
-    }
-    throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
-                "try a smaller train.learning_rate");
-  }
-  if (!run.quiet) {
-    for (const MnistPoint& point : result.points) {
-      for (const std::string& text : warnings_of(point, result))
-        say("warning: point {}: {}\n", point.plan + 1, text);
-    }
-  }
-  write_run(result, known);
 
-  const CurveTable curve = curve_table(result);
-  const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-  write_stdout(plot_text(curve, style) + "\n" + table_text(curve, style) + "\n" +
-               fmt::format("report: {}\n", (directory / "report.html").string()));
-  if (result.interrupted) {
-    say("ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.targets.size(),
-        run.out);
-    return interrupt_status();
+  [[nodiscard]] const CurveRun& run() const override { return run_; }
+  [[nodiscard]] const std::vector<std::string>& notices() const override { return notices_; }
+  [[nodiscard]] int threads() const override { return options_.threads; }
+  [[nodiscard]] int planned() const override { return static_cast<int>(image_targets(options_).size()); }
+  [[nodiscard]] int epochs() const override { return image_epochs(options_); }
+  [[nodiscard]] bool start_counts() const override { return true; }
+  [[nodiscard]] Domain& domain() override {
+    if (!domain_) domain_.emplace(data_, options_, hooks_, run_.fingerprint);
+    return *domain_;
   }
-  return 0;
+
+  [[nodiscard]] CurveOutcome write(const Pieces& pieces, const fs::path& directory, double seconds) override {
+    run_.seconds = seconds;
+    static_cast<void>(domain());
+    const ImageCurveResult result = domain_->finish(pieces);
+    CurveOutcome out{curve_table(result), {}, static_cast<int>(result.points.size()), result.interrupted, {}};
+    for (const ImagePoint& point : result.points) {
+      for (const std::string& text : image_warnings(point, result))
+        out.warnings.push_back(fmt::format("point {}: {}", point.plan + 1, text));
+      const Estimate& found = point.measure.attack.strongest().leakage;
+      const Interval interval = found.interval95.value_or(Interval{found.nats, found.nats});
+      out.points.push_back({static_cast<int>(point.plan) + 1, point.measure.distortion, interval, interval.high,
+                            point.measure.attack.still_rising});
+    }
+    if (!result.points.empty()) {
+      write_run(result, {run_, data_, images_}, directory);
+    } else if (!result.interrupted) {
+      throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
+                  "try a smaller train.learning_rate");
+    }
+    return out;
+  }
+
+ private:
+  void finished(const ImagePoint& point) {
+    const int number = static_cast<int>(point.plan) + 1;
+    if (events_.place) {
+      const fs::path place = events_.place(number);
+      if (!place.empty()) save_model(place / model_name(number), point_model(point, {run_, data_, images_}));
+    }
+    if (events_.finished) events_.finished(number);
+  }
+
+  CurveRun run_;
+  CurveEvents events_;
+  ImageSplit data_;
+  Index images_ = 0;
+  ImageCurveOptions options_;
+  ImageCurveHooks hooks_;
+  std::vector<std::string> notices_;
+  std::optional<ImageDomain> domain_;
+};
+
+}  // namespace
+
+std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events) {
+  return std::make_unique<ImageTask>(std::move(run), std::move(events));
 }
 
-}  // namespace ppan::cli
+}  // namespace ppan

@@ -1,11 +1,13 @@
-#include "ppan/paper/mnist.h"
+#include "ppan/image/image_curve.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
+#include <filesystem>
 
+#include "ppan/core/error.h"
+#include "ppan/engine/engine.h"
 #include "support/drawn_digits.h"
 
 namespace ppan {
@@ -16,8 +18,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // A training that takes a second or two and still learns what it is about.
-MnistOptions small_run(Preset preset) {
-  MnistOptions options{.preset = preset, .epochs = 12, .threads = 1};
+ImageCurveOptions small_run(ImageMethod method) {
+  ImageCurveOptions options{.method = method, .epochs = 12, .threads = 1};
   options.paper.hidden = {40};
   options.paper.noise_inputs = 4;
   options.paper.adversary = {40};
@@ -52,55 +54,55 @@ double budget_along(const ImageSplit& data, double along) {
   return unchanged + along * (constant - unchanged);
 }
 
-TEST(MnistPlan, WeightsOfThePaperFallFromItsFirstToItsLast) {
-  const auto plain = mnist_targets({.preset = Preset::kPaper});
+TEST(ImagePlan, WeightsOfThePaperFallFromItsFirstToItsLast) {
+  const auto plain = image_targets({.method = ImageMethod::kPaper});
   ASSERT_EQ(plain.size(), 6U);
   EXPECT_EQ(plain.front(), 35);
   EXPECT_EQ(plain.back(), 8);
-  const auto judged = mnist_targets({.preset = Preset::kPaper, .points = 3, .paper = {.gamma = 2}});
+  const auto judged = image_targets({.method = ImageMethod::kPaper, .points = 3, .paper = {.gamma = 2}});
   EXPECT_THAT(judged, ElementsAre(15, 5.48, 2));
-  EXPECT_THAT(mnist_targets({.targets = {0.2, 0.1}}), ElementsAre(0.2, 0.1));
-  EXPECT_EQ(mnist_targets({.points = 5}).size(), 5U);
+  EXPECT_THAT(image_targets({.targets = {0.2, 0.1}}), ElementsAre(0.2, 0.1));
+  EXPECT_EQ(image_targets({.points = 5}).size(), 5U);
 }
 
-TEST(MnistPlan, FingerprintChangesWithWhatDecidesTheTrainingAndNothingElse) {
+TEST(ImagePlan, FingerprintChangesWithWhatDecidesTheTrainingAndNothingElse) {
   const ImageSplit data = small_data();
-  const MnistOptions base = small_run(Preset::kBest);
-  const std::string text = mnist_fingerprint(base, data);
-  EXPECT_EQ(text, mnist_fingerprint(base, data));
-  MnistOptions attacked = base;
+  const ImageCurveOptions base = small_run(ImageMethod::kCode);
+  const std::string text = image_fingerprint(base, data);
+  EXPECT_EQ(text, image_fingerprint(base, data));
+  ImageCurveOptions attacked = base;
   attacked.attack.epochs = 9;
   attacked.threads = 2;
-  EXPECT_EQ(text, mnist_fingerprint(attacked, data));
-  MnistOptions other = base;
+  EXPECT_EQ(text, image_fingerprint(attacked, data));
+  ImageCurveOptions other = base;
   other.code.code = 9;
-  EXPECT_NE(text, mnist_fingerprint(other, data));
+  EXPECT_NE(text, image_fingerprint(other, data));
   other = base;
   other.seed = 2;
-  EXPECT_NE(text, mnist_fingerprint(other, data));
+  EXPECT_NE(text, image_fingerprint(other, data));
   ImageSplit changed = data;
   changed.train.pixels(3, 5) += 0.125F;
-  EXPECT_NE(text, mnist_fingerprint(base, changed));
+  EXPECT_NE(text, image_fingerprint(base, changed));
 }
 
-TEST(MnistPlan, NamesEveryProblem) {
-  const MnistOptions bad{
+TEST(ImagePlan, NamesEveryProblem) {
+  const ImageCurveOptions bad{
       .targets = {0.1, -1}, .points = 3, .epochs = 0, .train = -1, .paper = {.gamma = 2, .beta1 = 1}};
   EXPECT_EQ(bad.check().size(), 6U);
-  EXPECT_THROW(run_mnist(small_data(), bad), Error);
+  EXPECT_THROW(image_curve(small_data(), bad), Error);
 }
 
-TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
+TEST(ImageCurve, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
   const ImageSplit data = small_data();
-  MnistOptions options = small_run(Preset::kBest);
+  ImageCurveOptions options = small_run(ImageMethod::kCode);
   options.targets = {budget_along(data, 1.0 / 3), budget_along(data, 2.0 / 3)};
-  const MnistResult result = run_mnist(data, options);
+  const ImageCurveResult result = image_curve(data, options);
   ASSERT_EQ(result.points.size(), 2U);
   EXPECT_NEAR(result.entropy, std::log(4.0), 0.01);
   EXPECT_LT(result.unchanged_distortion, result.constant_distortion);
   EXPECT_DOUBLE_EQ(result.time_sharing(result.constant_distortion), 0);
   EXPECT_DOUBLE_EQ(result.time_sharing(result.unchanged_distortion), result.entropy);
-  for (const MnistPoint& p : result.points) {
+  for (const ImagePoint& p : result.points) {
     EXPECT_NEAR(p.measure.distortion, p.target, 0.03);
     EXPECT_FALSE(p.measure.upper.empty());
     EXPECT_TRUE(p.measure.attack.code.has_value());
@@ -111,13 +113,13 @@ TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
             result.points[0].measure.attack.strongest().leakage.nats);
   // Far below the coin toss between the image and the mean, and believed to be so. Seen: 0.54 and 0.10 nats
   // where time-sharing leaks 0.92 and 0.46.
-  for (const MnistPoint& p : result.points) {
+  for (const ImagePoint& p : result.points) {
     const double found = p.measure.attack.strongest().leakage.nats;
     EXPECT_LT(found, 0.8 * result.time_sharing(p.measure.distortion));
     EXPECT_LT(found, p.measure.belief + 0.1);
   }
   EXPECT_EQ(result.servable().size(), 4U);
-  const MnistMeasure& last = result.points[1].measure;
+  const ImageMeasure& last = result.points[1].measure;
   EXPECT_NEAR(result.share_of_time_sharing(last.distortion).value(),
               last.attack.strongest().leakage.nats / result.time_sharing(last.distortion), 1e-12);
   EXPECT_DOUBLE_EQ(result.share_of_time_sharing(result.unchanged_distortion).value(), 1);
@@ -126,16 +128,16 @@ TEST(MnistRun, NoisyCodeHidesMoreAtLooserBudgetsAndHoldsAgainstFreshAttackers) {
 
 // Of the same budgets, a gate makes more where they are tight: hiding images that are cheap to hide,
 // instead of hiding all of them a little.
-TEST(MnistRun, AGateHidesMoreAtATightBudget) {
+TEST(ImageCurve, AGateHidesMoreAtATightBudget) {
   const ImageSplit data = small_data();
-  MnistOptions options = small_run(Preset::kBest);
+  ImageCurveOptions options = small_run(ImageMethod::kCode);
   options.targets = {budget_along(data, 0.25), budget_along(data, 0.5)};
-  const MnistResult plain = run_mnist(data, options);
+  const ImageCurveResult plain = image_curve(data, options);
   options.code.gate = {16};
-  const MnistResult gated = run_mnist(data, options);
+  const ImageCurveResult gated = image_curve(data, options);
   ASSERT_EQ(gated.points.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
-    const MnistMeasure& m = gated.points[i].measure;
+    const ImageMeasure& m = gated.points[i].measure;
     EXPECT_NEAR(m.distortion, options.targets[i], 0.03);
     EXPECT_EQ(plain.points[i].measure.unchanged, 0);
     ASSERT_FALSE(m.upper.empty());
@@ -147,15 +149,15 @@ TEST(MnistRun, AGateHidesMoreAtATightBudget) {
             plain.points[0].measure.attack.strongest().leakage.nats);
 }
 
-TEST(MnistRun, PapersMechanismRunsWithADiscriminatorAndDoesNotDependOnThreads) {
+TEST(ImageCurve, PapersMechanismRunsWithADiscriminatorAndDoesNotDependOnThreads) {
   const ImageSplit data = small_data();
-  MnistOptions options = small_run(Preset::kPaper);
+  ImageCurveOptions options = small_run(ImageMethod::kPaper);
   options.epochs = 3;
   options.paper.gamma = 2;
   options.targets = {15, 3};
-  const MnistResult one = run_mnist(data, options);
+  const ImageCurveResult one = image_curve(data, options);
   options.threads = 2;
-  const MnistResult two = run_mnist(data, options);
+  const ImageCurveResult two = image_curve(data, options);
   ASSERT_EQ(one.points.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(one.points[i].measure.distortion, two.points[i].measure.distortion);
@@ -166,34 +168,33 @@ TEST(MnistRun, PapersMechanismRunsWithADiscriminatorAndDoesNotDependOnThreads) {
   EXPECT_LT(one.points[0].measure.distortion, one.points[1].measure.distortion);
 }
 
-TEST(MnistRun, GoesOnFromItsStoreAfterAStop) {
+TEST(ImageCurve, GoesOnFromItsStoreAfterAStop) {
   const ImageSplit data = small_data();
-  MnistOptions options = small_run(Preset::kBest);
+  ImageCurveOptions options = small_run(ImageMethod::kCode);
   options.epochs = 4;
   options.code.start_epochs = 4;
   options.targets = {0.42, 0.5};
-  const MnistResult whole = run_mnist(data, options);
+  const ImageCurveResult whole = image_curve(data, options);
 
-  std::map<Index, TrainState<float>> states;
-  std::map<Index, MnistMeasure> measures;
-  MnistHooks hooks;
-  hooks.store.save_state = [&](Index i, const TrainState<float>& state) { states[i] = state; };
-  hooks.store.load_state = [&](Index i) -> std::optional<TrainState<float>> {
-    return states.contains(i) ? std::optional(states[i]) : std::nullopt;
-  };
-  hooks.store.save_measure = [&](Index i, const MnistMeasure& m) { measures[i] = m; };
-  hooks.store.load_measure = [&](Index i) -> std::optional<MnistMeasure> {
-    return measures.contains(i) ? std::optional(measures[i]) : std::nullopt;
-  };
+  const auto directory = std::filesystem::path(::testing::TempDir()) / "image_curve_test";
+  std::filesystem::remove_all(directory);
+  ImageCurveHooks hooks;
   int epochs = 0;
   hooks.epoch = [&](Index, const EpochReport&, double) { ++epochs; };
   hooks.interrupted = [&] { return epochs >= 6; };  // in the second epoch of the first point
-  const MnistResult part = run_mnist(data, options, hooks);
-  EXPECT_TRUE(part.interrupted);
-  EXPECT_TRUE(part.points.empty());
+  Store store(directory, "this run");
+  const EngineOptions engine{.threads = 1};
+  {
+    ImageDomain domain(data, options, hooks, "this run");
+    const ImageCurveResult part = domain.finish(make_pieces(domain, &store, engine).pieces);
+    EXPECT_TRUE(part.interrupted);
+    EXPECT_TRUE(part.points.empty());
+  }
   hooks.interrupted = nullptr;
   epochs = 0;
-  const MnistResult rest = run_mnist(data, options, hooks);
+  ImageDomain domain(data, options, hooks, "this run");
+  const ImageCurveResult rest = domain.finish(make_pieces(domain, &store, engine).pieces);
+  store.remove();
   EXPECT_EQ(epochs, 6);  // what was done is not done again
   ASSERT_EQ(rest.points.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {

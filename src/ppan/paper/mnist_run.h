@@ -1,14 +1,16 @@
 #pragma once
 
-// `ppan paper mnist`: the experiment on images, with its checkpoints and figures.
+// The paper's experiment on images: its options, its files and figures.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "ppan/core/estimate.h"
+#include "ppan/image/image_curve.h"
+#include "ppan/report/curve_file.h"
 
-namespace ppan::cli {
+namespace ppan {
 
 /// What the command line says, where given.
 struct MnistPaperOptions {
@@ -38,7 +40,19 @@ inline constexpr const char* kMnistDescription =
     "by "
     "a noisy code, attacked by networks that neither has met";
 
-/// Returns the exit status.
-int run_mnist_paper(const MnistPaperOptions& options);
+/// What the options ask for. Throws Error(kUsage) for those that do not go together.
+ImageCurveOptions mnist_options(const MnistPaperOptions& given);
 
-}  // namespace ppan::cli
+/// What a run knows beside its result.
+struct MnistRun {
+  std::string version{};      ///< Of this program.
+  std::string training{};     ///< image_fingerprint(), for people.
+  std::string fingerprint{};  ///< By which --resume knows the run.
+  double seconds = 0;
+};
+
+/// Everything a person looks at, into options.out. Returns the curve for the terminal.
+CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& data, const ImageCurveResult& result,
+                           const MnistRun& run);
+
+}  // namespace ppan

@@ -1,4 +1,4 @@
-#include "ppan/image_files.h"
+#include "ppan/image/image_files.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include "ppan/read/csv.h"
 #include "ppan/read/idx.h"
 
-namespace ppan::cli {
+namespace ppan {
 namespace {
 
 namespace fs = std::filesystem;
@@ -163,4 +163,4 @@ std::string draft_image_job(const ImageFiles& files, const std::string& images, 
   return out;
 }
 
-}  // namespace ppan::cli
+}  // namespace ppan

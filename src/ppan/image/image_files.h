@@ -8,7 +8,7 @@
 #include "ppan/read/image_set.h"
 #include "ppan/read/png.h"
 
-namespace ppan::cli {
+namespace ppan {
 
 /// Whether `path` is a directory or is named as IDX images: images, where a table could be meant.
 bool names_images(const std::filesystem::path& path);
@@ -37,4 +37,4 @@ std::string images_sha256(const ImageSet& set);
 /// A first job file for images, which are read once. `images` and `labels` are what the job calls them.
 std::string draft_image_job(const ImageFiles& files, const std::string& images, const std::string& labels);
 
-}  // namespace ppan::cli
+}  // namespace ppan
