@@ -6,16 +6,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <numbers>
 #include <optional>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "ppan/audit/alignment.h"
 #include "ppan/audit/audit.h"
 #include "ppan/audit/audit_text.h"
 #include "ppan/audit/unaligned_audit.h"
@@ -23,12 +20,12 @@
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
-#include "ppan/core/suggest.h"
 #include "ppan/image/image_files.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/release_model.h"
 #include "ppan/output.h"
 #include "ppan/read/csv.h"
+#include "ppan/trade_off/audit_request.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/image_audit.h"
 #include "ppan/trade_off/model_audit.h"
@@ -36,173 +33,24 @@
 namespace ppan::cli {
 namespace {
 
-struct AuditCommand {
-  std::string model;
-  std::string data;
-  std::string labels;  // of images
+struct AuditCommand : AuditRequest {
+  std::string model{};
+  std::string labels{};  // of images
   bool save = false;
-  std::string original;
-  std::string released;
-  std::vector<std::string> sensitive;
-  std::vector<std::string> side;
-  std::vector<std::string> groups;
-  std::string together;
-  std::string out;
+  std::string out{};
   bool force = false;
-  std::string typed;               // the command
-  std::vector<std::string> types;  // COLUMN=category or COLUMN=number
-  bool aligned = false;
+  std::string typed{};  // the command
   bool unaligned = false;
-  std::string control;
-  bool scan = false;
+  std::string control{};
   bool quick = false;
   bool ignore_order = false;
-  std::optional<double> limit;
+  std::optional<double> limit{};
   InformationUnit unit = InformationUnit::kNats;
-  std::string json;
-  std::uint64_t max_unpacked = kMostUnpackedInMemory;
+  std::string json{};
   int bins = TargetOptions{}.bins;
   int threads = 0;
   std::uint64_t seed = 1;
 };
-
-// What --type says of the columns.
-std::map<std::string, CellKind> kinds_of(const AuditCommand& command) {
-  std::map<std::string, CellKind> kinds;
-  ProblemList problems;
-  for (const std::string& given : command.types) {
-    const std::size_t sign = given.rfind('=');
-    const std::string type = sign == std::string::npos ? "" : given.substr(sign + 1);
-    problems.require(type == "category" || type == "number", "--type",
-                     fmt::format("\"{}\" is not COLUMN=category or COLUMN=number", given));
-    kinds[given.substr(0, sign)] = type == "category" ? CellKind::kCategory : CellKind::kNumber;
-  }
-  require_none(problems.take(), "this audit cannot be made:");
-  return kinds;
-}
-
-AuditTable read_table_of(const AuditCommand& command, const std::string& path) {
-  CsvReader reader = open_csv(path, {.limits = {.unpacked_bytes = command.max_unpacked}});
-  return table_of_csv(reader, kinds_of(command));
-}
-
-// An audit of rows that do not belong together finds nothing and means nothing.
-void require_alignment(const AuditTable& original, const AuditTable& released) {
-  const Alignment found = compare_rows(original, released);
-  if (!found.by_chance()) return;
-  const char* fix =
-      "Give tables of the same records in the same order. For releases that are not row by row (synthetic "
-      "data) use "
-      "--unaligned; if the rows do belong together and the release has changed everything, --aligned.";
-  if (found.shift != 0) {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format(
-            "row 1 of the release does not look like row 1 of the original: it agrees best when moved by {} "
-            "row{} (compared: {})",
-            std::abs(found.shift), std::abs(found.shift) == 1 ? "" : "s", fmt::join(found.compared, ", ")),
-        fix);
-  }
-  throw Error(
-      ErrorCode::kBadInput,
-      fmt::format(
-          "row 1 of the release does not look like row 1 of the original: the rows agree no more often "
-          "than rows paired at random (compared: {})",
-          fmt::join(found.compared, ", ")),
-      fix);
-}
-
-// A release that has the sensitive column gives it away by name, whatever attackers make of the rest.
-std::vector<std::string> carried_columns(const AuditInput& input) {
-  std::vector<std::string> out;
-  for (const AuditColumn& column : input.sensitive) {
-    const AuditColumn* released = input.released.find(column.name);
-    if (released == nullptr) continue;
-    out.push_back(fmt::format(
-        "the release contains the sensitive column \"{}\" itself; {:.1f} % of its cells are the true ones",
-        column.name, 100 * agreement(column, *released)));
-  }
-  return out;
-}
-
-const AuditColumn& column_of(const AuditTable& table, const std::string& name, const std::string& path) {
-  if (const AuditColumn* column = table.find(name)) return *column;
-  throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", path, unknown_name("column", name, table.names())));
-}
-
-// Each column has one role.
-void refuse_repeated(const AuditCommand& command) {
-  std::set<std::string> roles;
-  for (const auto* names : {&command.sensitive, &command.side}) {
-    for (const std::string& name : *names) {
-      if (!roles.insert(name).second) {
-        throw Error(ErrorCode::kUsage,
-                    fmt::format("column \"{}\" is named twice under --sensitive and --side", name));
-      }
-    }
-  }
-}
-
-// The columns of the original that the command names, or that it scans.
-void take_columns(const AuditCommand& command, const AuditTable& original, const std::string& path,
-                  AuditInput& input) {
-  const auto take = [&](const std::vector<std::string>& names, std::vector<AuditColumn>& to) {
-    for (const std::string& name : names) to.push_back(column_of(original, name, path));
-  };
-  take(command.sensitive, input.sensitive);
-  take(command.side, input.side);
-  take(command.groups, input.groups);
-  if (!command.together.empty()) input.together = column_of(original, command.together, path);
-  if (!command.scan) return;
-  const auto named = [](const std::vector<AuditColumn>& columns, const std::string& name) {
-    return AuditTable{columns}.find(name) != nullptr;
-  };
-  for (const AuditColumn& column : original.columns) {
-    if (!input.released.find(column.name) && !named(input.sensitive, column.name) &&
-        !named(input.side, column.name) && column.name != command.together) {
-      input.undeclared.push_back(column);
-    }
-  }
-}
-
-AuditInput input_of(const AuditCommand& command, std::optional<double>& changed) {
-  if (command.original == "-" && command.released == "-") {
-    throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
-  }
-  refuse_repeated(command);
-  const AuditTable original = read_table_of(command, command.original);
-  AuditInput input;
-  input.released = read_table_of(command, command.released);
-  if (original.rows() != input.released.rows()) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} has {} rows, {} has {}", command.original, original.rows(), command.released,
-                            input.released.rows()),
-                "The audit compares row by row: give tables of the same records in the same order. For "
-                "releases that are "
-                "not row by row (synthetic data) use --unaligned.");
-  }
-  if (!command.aligned) require_alignment(original, input.released);
-  take_columns(command, original, command.original, input);
-  changed = changed_cells(original, input.released);
-  return input;
-}
-
-// A model releases the rows itself. What the job called sensitive and side is taken unless said otherwise.
-AuditInput input_of(AuditCommand command, const ReleaseModel& model, const ModelAuditData& data,
-                    std::optional<double>& changed) {
-  const Schema& schema = model.table.schema();
-  if (command.sensitive.empty()) command.sensitive = schema.hidden_columns();
-  if (command.side.empty()) command.side = schema.side;
-  if (command.together.empty()) command.together = schema.group.value_or("");
-  refuse_repeated(command);
-  AuditInput input;
-  input.released = data.release(0);
-  take_columns(command, data.original(), command.data, input);
-  changed = changed_cells(data.original(), input.released);
-  input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
-  input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
-  return input;
-}
 
 void check_sources(const AuditCommand& command) {
   const bool tables = !command.original.empty() || !command.released.empty();
@@ -311,12 +159,7 @@ int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
   for (const std::string& name : command.sensitive)
     static_cast<void>(column_of(input.original, name, command.original));
   const UnalignedReport report = audit_unaligned(input, options);
-  if (command.json == "-") {
-    write_stdout(to_json(report));
-  } else {
-    if (!command.json.empty()) write_file(command.json, to_json(report));
-    write_stdout(to_text(report, command.unit));
-  }
+  show_findings(command, to_text(report, command.unit), to_json(report));
   return report.over_limit().empty() ? 0 : exit_status(ErrorCode::kLimitExceeded);
 }
 
@@ -331,6 +174,34 @@ void protect_audited(const AuditCommand& command) {
   const std::vector<std::string> names{"findings.json", "audit.json", "summary.json",
                                        "curve.csv",     "curve.svg",  "report.html"};
   require_distinct(inputs, files_in("--out", command.out, names));
+}
+
+// Keeps the findings where that is asked for, and shows them.
+int tell(const AuditCommand& command, const AuditReport& report, AuditRun run, ReleaseModel* model,
+         const ModelAuditData* data) {
+  std::vector<std::filesystem::path> pages;
+  if (command.save) {
+    model->audit = findings_of(report, data->fingerprint());
+    save_model(command.model, *model);
+    if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
+  }
+  if (!command.out.empty()) {
+    run.released = std::filesystem::path(model ? command.model : command.released).filename().string();
+    if (data) {
+      run.facts.emplace_back("table", std::filesystem::path(command.data).filename().string());
+      run.facts.emplace_back("sha256 of the table", data->fingerprint());
+    } else {
+      run.facts.emplace_back("original", std::filesystem::path(command.original).filename().string());
+    }
+    pages.push_back(write_audit_run(command.out, report, run));
+  }
+  std::string text = to_text(report, command.unit);
+  for (const std::filesystem::path& page : pages) text += fmt::format("report: {}\n", page.string());
+  show_findings(command, text, to_json(report));
+  if (report.within_limit()) return 0;
+  say("ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit, to_string(command.unit),
+      fmt::join(report.over_limit(), ", "));
+  return exit_status(ErrorCode::kLimitExceeded);
 }
 
 int run_audit(const AuditCommand& command) {
@@ -363,42 +234,16 @@ int run_audit(const AuditCommand& command) {
   AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
   const AuditReport report = work_into<AuditReport>(command.out, command.force, [&] {
     const AuditInput input =
-        data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed);
+        data ? audit_input(command, *model, *data, run.changed) : audit_input(command, run.changed);
     AuditReport made = audit(input, options);
+    if (model) add_surrogate_slack(made, *model);
     const std::vector<std::string> carried = carried_columns(input);
     made.attributes.front().notes.insert(made.attributes.front().notes.begin(), carried.begin(),
                                          carried.end());
     return made;
   });
-  std::vector<std::filesystem::path> pages;
-  if (command.save) {
-    model->audit = findings_of(report, data->fingerprint());
-    save_model(command.model, *model);
-    if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
-  }
-  if (!command.out.empty()) {
-    run.released = std::filesystem::path(model ? command.model : command.released).filename().string();
-    if (data) {
-      run.facts.emplace_back("table", std::filesystem::path(command.data).filename().string());
-      run.facts.emplace_back("sha256 of the table", data->fingerprint());
-    } else {
-      run.facts.emplace_back("original", std::filesystem::path(command.original).filename().string());
-    }
-    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    pages.push_back(write_audit_run(command.out, report, run));
-  }
-  if (command.json == "-") {
-    write_stdout(to_json(report));
-  } else {
-    if (!command.json.empty()) write_file(command.json, to_json(report));
-    std::string text = to_text(report, command.unit);
-    for (const std::filesystem::path& page : pages) text += fmt::format("report: {}\n", page.string());
-    write_stdout(text);
-  }
-  if (report.within_limit()) return 0;
-  say("ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit, to_string(command.unit),
-      fmt::join(report.over_limit(), ", "));
-  return exit_status(ErrorCode::kLimitExceeded);
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return tell(command, report, std::move(run), model ? &*model : nullptr, data ? &*data : nullptr);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "ppan/engine/engine.h"
 #include "ppan/report/html.h"
 #include "ppan/table/table_domain.h"
+#include "ppan/trade_off/audit_request.h"
 #include "ppan/trade_off/model_audit.h"
 #include "ppan/trade_off/run_files.h"
 
@@ -162,7 +163,9 @@ ReleaseSummary release(const Model& model, const std::filesystem::path& table,
 
 AuditReport audit(const Model& model, const std::filesystem::path& held_out, const AuditOptions& options) {
   const ModelAuditData data(model, held_out.string(), options.seed);
-  return audit(model_audit_input(model, data), options);
+  AuditReport report = audit(model_audit_input(model, data), options);
+  add_surrogate_slack(report, model);
+  return report;
 }
 
 const char* version() {
