@@ -10,3 +10,6 @@ find_package(ZLIB REQUIRED)
 set(BLA_VENDOR OpenBLAS)
 find_package(BLAS REQUIRED)
 unset(BLA_VENDOR)
+# Databases are built in when they are found (src/ppan/open).
+find_package(SQLite3 QUIET)
+find_package(PostgreSQL QUIET)

@@ -15,6 +15,7 @@
 
 #include "ppan/audit/audit.h"
 #include "ppan/audit/audit_text.h"
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/audit/unaligned_audit.h"
 #include "ppan/command_line.h"
 #include "ppan/core/distinct_files.h"
@@ -22,9 +23,11 @@
 #include "ppan/core/file.h"
 #include "ppan/image/image_files.h"
 #include "ppan/model/image_release_model.h"
+#include "ppan/model/model_signature.h"
 #include "ppan/model/release_model.h"
+#include "ppan/open/address.h"
 #include "ppan/output.h"
-#include "ppan/read/csv.h"
+#include "ppan/row_progress.h"
 #include "ppan/trade_off/audit_request.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/image_audit.h"
@@ -37,6 +40,7 @@ struct AuditCommand : AuditRequest {
   std::string model{};
   std::string labels{};  // of images
   bool save = false;
+  std::string sign{};  // key to sign what is saved with
   std::string out{};
   bool force = false;
   std::string typed{};  // the command
@@ -47,6 +51,8 @@ struct AuditCommand : AuditRequest {
   std::optional<double> limit{};
   InformationUnit unit = InformationUnit::kNats;
   std::string json{};
+  std::vector<double> alpha = LeakageMeasureOptions{}.alpha;
+  std::string gain{};
   int bins = TargetOptions{}.bins;
   int threads = 0;
   std::uint64_t seed = 1;
@@ -58,10 +64,13 @@ void check_sources(const AuditCommand& command) {
     throw Error(ErrorCode::kUsage, "a model is audited on rows of its own input",
                 "ppan audit MODEL --data TABLE");
   }
-  if (command.model.empty() && (!command.data.empty() || !command.labels.empty() || command.save)) {
-    throw Error(ErrorCode::kUsage, "--data, --labels and --save go with a model",
+  if (command.model.empty() &&
+      (!command.data.empty() || !command.labels.empty() || command.save || !command.sign.empty())) {
+    throw Error(ErrorCode::kUsage, "--data, --labels, --save and --sign go with a model",
                 "ppan audit MODEL --data TABLE");
   }
+  if (!command.sign.empty() && !command.save)
+    throw Error(ErrorCode::kUsage, "--sign goes with --save", "give both, or neither");
   if (command.unaligned &&
       (!command.model.empty() || !command.out.empty() || !command.side.empty() || command.scan ||
        !command.together.empty() || !command.groups.empty() || command.aligned)) {
@@ -79,6 +88,16 @@ void check_sources(const AuditCommand& command) {
     throw Error(ErrorCode::kUsage, "give --original, --released and --sensitive, or a model and --data",
                 "'ppan audit --help' shows examples");
   }
+}
+
+// Saving writes the file anew, so a signature would be gone without a word.
+std::optional<SigningKey> signing_key(const AuditCommand& command, const std::string& signer) {
+  if (!command.save) return std::nullopt;
+  if (!command.sign.empty()) return SigningKey(command.sign);
+  if (signer.empty()) return std::nullopt;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("{} is signed, and --save would write it without a signature", command.model),
+              "sign what is saved with --sign KEY, or leave --save out");
 }
 
 // Images have one sensitive label and no columns.
@@ -121,7 +140,8 @@ void show_findings(const AuditCommand& command, const std::string& text, const s
   write_stdout(text);
 }
 
-int audit_image_model(const AuditCommand& command, const AuditOptions& options, ImageReleaseModel model) {
+int audit_image_model(const AuditCommand& command, const AuditOptions& options, ImageReleaseModel model,
+                      const SigningKey* key) {
   const auto start = std::chrono::steady_clock::now();
   if (std::error_code ignored; std::filesystem::exists(command.data, ignored) && !names_images(command.data))
     throw Error(ErrorCode::kBadInput,
@@ -133,7 +153,7 @@ int audit_image_model(const AuditCommand& command, const AuditOptions& options, 
   });
   if (command.save) {
     model.audit = findings_of(found, set);
-    save_model(command.model, model);
+    save_model(command.model, model, key);
   }
   std::string text = to_text(found, command.model, command.unit);
   if (!command.out.empty()) {
@@ -165,9 +185,9 @@ int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
 
 void protect_audited(const AuditCommand& command) {
   const std::array inputs{
-      NamedPath{"model", command.model},         NamedPath{"--data", command.data},
-      NamedPath{"--labels", command.labels},     NamedPath{"--original", command.original},
-      NamedPath{"--released", command.released}, NamedPath{"--control", command.control}};
+      NamedPath{"model", command.model},         NamedPath{"--data", file_of(command.data)},
+      NamedPath{"--labels", command.labels},     NamedPath{"--original", file_of(command.original)},
+      NamedPath{"--released", file_of(command.released)}, NamedPath{"--control", file_of(command.control)}};
   const std::array output{NamedPath{"--json", command.json}};
   require_distinct(inputs, output);
   if (command.out.empty()) return;
@@ -178,20 +198,21 @@ void protect_audited(const AuditCommand& command) {
 
 // Keeps the findings where that is asked for, and shows them.
 int tell(const AuditCommand& command, const AuditReport& report, AuditRun run, ReleaseModel* model,
-         const ModelAuditData* data) {
+         const ModelAuditData* data, const SigningKey* key) {
   std::vector<std::filesystem::path> pages;
   if (command.save) {
     model->audit = findings_of(report, data->fingerprint());
-    save_model(command.model, *model);
+    save_model(command.model, *model, key);
     if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
   }
   if (!command.out.empty()) {
-    run.released = std::filesystem::path(model ? command.model : command.released).filename().string();
+    run.released = model ? std::filesystem::path(command.model).filename().string()
+                         : short_name(parse_address(command.released));
     if (data) {
-      run.facts.emplace_back("table", std::filesystem::path(command.data).filename().string());
+      run.facts.emplace_back("table", short_name(parse_address(command.data)));
       run.facts.emplace_back("sha256 of the table", data->fingerprint());
     } else {
-      run.facts.emplace_back("original", std::filesystem::path(command.original).filename().string());
+      run.facts.emplace_back("original", short_name(parse_address(command.original)));
     }
     pages.push_back(write_audit_run(command.out, report, run));
   }
@@ -210,6 +231,8 @@ int run_audit(const AuditCommand& command) {
   AuditOptions options{.quick = command.quick, .threads = command.threads, .seed = command.seed};
   options.target.bins = command.bins;
   options.features.row_position = !command.ignore_order;
+  options.alpha = command.alpha;
+  if (!command.gain.empty()) options.gain = read_gain_table(command.gain);
   if (command.limit) {
     options.limit =
         command.unit == InformationUnit::kBits ? *command.limit * std::numbers::ln2 : *command.limit;
@@ -219,11 +242,14 @@ int run_audit(const AuditCommand& command) {
   if (command.unaligned) return run_unaligned(command, options);
   std::optional<ReleaseModel> model;
   std::optional<ModelAuditData> data;
+  std::optional<SigningKey> key;
   if (!command.model.empty()) {
     AnyModel any = load_any_model(command.model);
+    key = signing_key(command, signer_of(any));
     if (std::holds_alternative<ImageReleaseModel>(any)) {
       refuse_for_images(command);
-      return audit_image_model(command, options, std::get<ImageReleaseModel>(std::move(any)));
+      return audit_image_model(command, options, std::get<ImageReleaseModel>(std::move(any)),
+                               key ? &*key : nullptr);
     }
     if (!command.labels.empty())
       throw Error(ErrorCode::kUsage, "--labels is for images, but this is a model of a table",
@@ -236,14 +262,15 @@ int run_audit(const AuditCommand& command) {
     const AuditInput input =
         data ? audit_input(command, *model, *data, run.changed) : audit_input(command, run.changed);
     AuditReport made = audit(input, options);
-    if (model) add_surrogate_slack(made, *model);
+    if (model) add_surrogate_slack(made, surrogate_slack_of(model->origin));
     const std::vector<std::string> carried = carried_columns(input);
     made.attributes.front().notes.insert(made.attributes.front().notes.begin(), carried.begin(),
                                          carried.end());
     return made;
   });
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return tell(command, report, std::move(run), model ? &*model : nullptr, data ? &*data : nullptr);
+  return tell(command, report, std::move(run), model ? &*model : nullptr, data ? &*data : nullptr,
+              key ? &*key : nullptr);
 }
 
 }  // namespace
@@ -289,6 +316,11 @@ void add_audit_command(CommandLine& line) {
       ->default_str("");
   command->add_flag("--save", options->save,
                     "Keep what was found in the model file, and in the report of the run it lies in");
+  command
+      ->add_option("--sign", options->sign,
+                   "With --save: sign the model with this private key (Ed25519, PEM)")
+      ->type_name("KEY")
+      ->default_str("");
   command->add_option("--out", options->out, "Directory to write the findings and a report to")
       ->type_name("DIR")
       ->default_str("");
@@ -339,6 +371,16 @@ void add_audit_command(CommandLine& line) {
                     "The rows will be shuffled before publication: do not attack by position");
   command->add_option("--limit", options->limit, "Most leakage allowed, in --unit; exit status 6 beyond it")
       ->type_name("X");
+  command->add_option("--alpha", options->alpha, "Orders of \u03b1-leakage to report, each above 1")
+      ->type_name("A")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--gain", options->gain,
+          "Gains for g-leakage (CSV): a row for each guess, a column named for each value of the attribute")
+      ->type_name("FILE")
+      ->default_str("");
   command->add_option("--bins", options->bins, "Bins of a continuous sensitive column")
       ->type_name("N")
       ->capture_default_str();

@@ -9,6 +9,7 @@
 
 #include "ppan/core/error.h"
 #include "ppan/core/suggest.h"
+#include "ppan/open/open_rows.h"
 
 namespace ppan::cli {
 namespace {
@@ -79,7 +80,7 @@ std::string unknown_option(const std::string& word, const CLI::App& command) {
 CommandLine::CommandLine() {
   app.name("ppan");
   app.description("Learned release mechanisms with measured leakage.");
-  app.set_version_flag("--version", fmt::format("ppan {}", PPAN_VERSION));
+  app.set_version_flag("--version", [] { return fmt::format("ppan {}\nwith {}", PPAN_VERSION, sources_built_in()); });
   app.set_help_flag("-h,--help", "Show this help");
   app.get_formatter()->column_width(32);
   app.get_formatter()->label("SUBCOMMAND", "NAME");
@@ -98,8 +99,11 @@ CommandLine::CommandLine() {
   add_paper_command(*this);
   add_report_command(*this);
   add_audit_command(*this);
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+  app.add_flag("--show-values", show_values, "Quote the cells that messages are about; they may end up in logs");
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     command->group("Commands");
+    command->fallthrough();  // so that --show-values may stand behind the command
+  }
 }
 
 std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arguments) {

@@ -17,6 +17,7 @@ namespace ppan::cli {
 
 struct CommandLine {
   CLI::App app;
+  bool show_values = false;  ///< Cells of records may be quoted in messages.
   std::function<int()> run;  ///< What the parsed command does; its value is the exit status.
 
   CommandLine();

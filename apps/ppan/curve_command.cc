@@ -21,6 +21,7 @@
 #include "ppan/output.h"
 #include "ppan/progress.h"
 #include "ppan/read/job.h"
+#include "ppan/row_progress.h"
 #include "ppan/report/terminal.h"
 #include "ppan/trade_off/curve_task.h"
 #include "ppan/trade_off/run_directory.h"
@@ -77,7 +78,7 @@ JobFile job_of(const CurveOptions& options) {
 std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
   std::vector<NamedPath> inputs{{"job", path}};
   if (!job.about_images()) {
-    inputs.push_back({"data.source", job.source_path()});
+    inputs.push_back({"data.source", relative_file_of(job.source, job.directory)});
     return inputs;
   }
   inputs.push_back({"data.images", job.directory / job.images.images});
@@ -223,7 +224,7 @@ class CurveCommand {
     directory.keep();
     const JobFile& job = task_->run().job;
     const TerminalStyle style{.unit = job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-    write_stdout(plot_text(outcome.curve, style) + "\n" + table_text(outcome.curve, style) + "\n" +
+    write_stdout(plot_text(outcome.curve, style) + "\n" + table_text(without_references(outcome.curve), style) + "\n" +
                  limit_text(outcome, job.audit.limit) +
                  fmt::format("report: {}\n", (directory.path() / "report.html").string()));
     if (outcome.interrupted) {

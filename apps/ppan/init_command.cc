@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -9,8 +11,12 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/image/image_files.h"
+#include "ppan/open/address.h"
+#include "ppan/open/open_rows.h"
 #include "ppan/output.h"
+#include "ppan/read/draft.h"
 #include "ppan/read/job.h"
+#include "ppan/row_progress.h"
 
 namespace ppan::cli {
 namespace {
@@ -26,7 +32,7 @@ struct InitOptions {
 
 // What a job file in the directory of `output` calls the data: a relative name, so that both can be moved
 // together, unless the user gave an absolute one.
-std::string source_for(const std::filesystem::path& data, const std::filesystem::path& output) {
+std::string path_for(const std::filesystem::path& data, const std::filesystem::path& output) {
   if (data.is_absolute()) return data.string();
   std::error_code error;
   const auto relative = std::filesystem::relative(
@@ -34,15 +40,34 @@ std::string source_for(const std::filesystem::path& data, const std::filesystem:
   return error || relative.empty() ? std::filesystem::absolute(data).string() : relative.string();
 }
 
+// The same for an address.
+std::string source_for(const std::string& data, const std::filesystem::path& output) {
+  const Address address = parse_address(data);
+  if (address.kind == AddressKind::kQuery || address.kind == AddressKind::kPostgres) return data;
+  const std::string path = path_for(address.place, output);
+  if (address.kind != AddressKind::kSqlite) return path;
+  return fmt::format("sqlite:{}{}", path, data.substr(data.find('?')));
+}
+
+// A table that is not one file of delimited text says itself what its columns are.
+std::string draft_rows(const InitOptions& options, const std::string& source) {
+  const OpenOptions open{.csv = {.limits = {.unpacked_bytes = options.max_unpacked}}};
+  const auto rows = open_rows(options.data, open);
+  return draft_job(source, *rows, options.roles, [&] { return open_rows(options.data, open); });
+}
+
 std::string draft(const InitOptions& options, bool into_file) {
-  const auto called = [&](const std::filesystem::path& data) {
-    return into_file ? source_for(data, options.output) : data.string();
+  const auto called = [&](const std::string& data) {
+    return into_file ? source_for(data, options.output) : data;
   };
   if (!names_images(options.data)) {
     if (!options.labels.empty())
       throw Error(ErrorCode::kUsage, "--labels goes with images, but " + options.data + " is a table",
                   "name a directory of PNG files or a file that ends in idx3-ubyte");
-    return draft_job(options.data, options.roles, called(options.data), options.max_unpacked);
+    if (parse_address(options.data).kind != AddressKind::kText)
+      return draft_rows(options, called(options.data));
+    return draft_job(std::filesystem::path(options.data), options.roles, called(options.data),
+                     options.max_unpacked);
   }
   const DraftRoles& roles = options.roles;
   for (const auto* columns : {&roles.sensitive, &roles.useful, &roles.observed, &roles.keep, &roles.side,
@@ -52,7 +77,8 @@ std::string draft(const InitOptions& options, bool into_file) {
                 "leave --sensitive and the like out");
   }
   const ImageFiles files = find_image_files(options.data, options.labels);
-  return draft_image_job(files, called(files.images), called(files.labels));
+  return draft_image_job(files, called(std::filesystem::path(files.images).string()),
+                         called(std::filesystem::path(files.labels).string()));
 }
 
 int run_init(const InitOptions& options) {
@@ -63,7 +89,7 @@ int run_init(const InitOptions& options) {
   if (!options.force && std::filesystem::exists(options.output)) {
     throw Error(ErrorCode::kUsage, options.output + " exists", "give another -o, or --force to replace it");
   }
-  const std::array inputs{NamedPath{"data", options.data}, NamedPath{"--labels", options.labels}};
+  const std::array inputs{NamedPath{"data", file_of(options.data)}, NamedPath{"--labels", options.labels}};
   const std::array output{NamedPath{"-o", options.output}};
   require_distinct(inputs, output);
   write_file(options.output, draft(options, true));
@@ -84,9 +110,12 @@ void add_init_command(CommandLine& line) {
       "  ppan init people.csv > job.toml\n"
       "  ppan init people.csv --sensitive illness --useful age,job,income -o job.toml\n"
       "  ppan init visits.csv.gz --sensitive diagnosis --keep visit --group patient > job.toml\n"
+      "  ppan init sales.parquet > job.toml\n"
+      "  ppan init 'sqlite:shop.db?table=people' --sensitive illness > job.toml\n"
       "  ppan init scans --labels scans.csv -o job.toml\n"
       "  ppan init train-images-idx3-ubyte.gz > job.toml");
-  command->add_option("data", options->data, "CSV or TSV file, also .gz; directory of PNG files; IDX images")
+  command->add_option("data", options->data, "CSV or TSV file, also .gz, pattern of files, Parquet, JSON lines, SQL, sqlite: or "
+                       "postgresql:// address; directory of PNG files; IDX images")
       ->required()
       ->type_name("DATA")
       ->default_str("");

@@ -27,12 +27,15 @@ using ppan::ErrorCode;
 using ppan::exit_status;
 using ppan::cli::say;
 
+bool show_values = false;  // in messages
+
 int run(int count, char** arguments) {
   ppan::cli::CommandLine line;
   if (const auto text = ppan::cli::parse(line, std::vector<std::string>(arguments + 1, arguments + count))) {
     ppan::cli::write_stdout(*text);
     return 0;
   }
+  show_values = line.show_values;
   return line.run();
 }
 
@@ -41,8 +44,10 @@ int status_of_exception() noexcept {
   try {
     throw;
   } catch (const ppan::Error& error) {
-    say("ppan: {}\n", ppan::printable_lines(error.what()));
-    if (!error.fix().empty()) say("  fix: {}\n", ppan::printable_lines(error.fix()));
+    const std::string& fix = show_values ? error.fix_with_values() : error.fix();
+    say("ppan: {}\n", ppan::printable_lines(show_values ? error.what_with_values() : error.what()));
+    if (!fix.empty()) say("  fix: {}\n", ppan::printable_lines(fix));
+    if (error.hides_values() && !show_values) say("  --show-values shows the cell\n");
     return exit_status(error.code());
   } catch (const std::bad_alloc&) {
     ppan::cli::write_stderr("ppan: out of memory\n  fix: give it more memory, or a smaller table\n");

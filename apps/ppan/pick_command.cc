@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "ppan/audit/leakage_measures.h"
 #include "ppan/command_line.h"
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
@@ -28,6 +29,9 @@ struct PickOptions {
   std::optional<double> budget;
   std::optional<int> point;
   std::optional<double> task_loss;
+  std::optional<std::string> measure;
+  std::optional<double> at_most;
+  std::optional<double> at_least;
   std::string output;
   std::string sign;
   bool cautious = true;
@@ -39,15 +43,25 @@ struct PickOptions {
 
 void check(const PickOptions& options) {
   const int given = int{options.leakage.has_value()} + int{options.budget.has_value()} +
-                    int{options.point.has_value()} + int{options.task_loss.has_value()};
+                    int{options.point.has_value()} + int{options.task_loss.has_value()} +
+                    int{options.measure.has_value()};
   if (given != 1) {
-    throw Error(ErrorCode::kUsage, "give exactly one of --leakage, --budget, --point and --task-loss",
+    throw Error(ErrorCode::kUsage,
+                "give exactly one of --leakage, --budget, --point, --task-loss and --measure",
                 "'ppan pick --help' says what each means");
   }
   ProblemList problems;
   if (options.leakage) problems.require_between("--leakage", *options.leakage, 0, 1e6);
   if (options.budget) problems.require_between("--budget", *options.budget, 0, 1e6);
   if (options.task_loss) problems.require_between("--task-loss", *options.task_loss, 0, 1e6);
+  if (options.measure) {
+    const bool worse = more_is_worse(*options.measure);
+    problems.require(worse ? options.at_most && !options.at_least : options.at_least && !options.at_most,
+                     "--measure",
+                     fmt::format("{} needs {} X", *options.measure, worse ? "--at-most" : "--at-least"));
+  } else {
+    problems.require(!options.at_most && !options.at_least, "--at-most", "goes with --measure NAME");
+  }
   require_none(problems.take(), "this point cannot be picked");
   if (!options.force && std::filesystem::exists(options.output))
     throw Error(ErrorCode::kUsage, options.output + " exists", "give another -o, or --force to replace it");
@@ -69,6 +83,8 @@ int run_pick(const PickOptions& options) {
   Choice choice{.budget = options.budget,
                 .point = options.point,
                 .task_loss = options.task_loss,
+                .measure = options.measure,
+                .measure_limit = options.at_most.value_or(options.at_least.value_or(0)),
                 .found = options.found,
                 .accept_inconclusive = options.accept_inconclusive};
   const double scale = options.unit == InformationUnit::kBits ? std::numbers::ln2 : 1.0;
@@ -84,8 +100,8 @@ int run_pick(const PickOptions& options) {
   std::visit(
       [&](const auto& model) {
         save_model(options.output, model, key ? &*key : nullptr);
-        std::string text = fmt::format("{}: {}; distortion {:.4g}, leakage {}", options.output, printable(model.origin.label),
-                                       model.origin.distortion.value_or(0),
+        std::string text = fmt::format("{}: {}; distortion {:.4g}, leakage {}", options.output,
+                                       printable(model.origin.label), model.origin.distortion.value_or(0),
                                        leakage_text(model.origin.leakage, options.unit));
         if (!options.found)
           text += fmt::format(", allows for up to {:.4g} {}", from_nats(picked.leakage, options.unit),
@@ -106,13 +122,15 @@ void add_pick_command(CommandLine& line) {
   command->footer(
       "Any point of the completed curve can be picked: where no trained point serves it, the model is a "
       "mixture\n"
-      "of two, which releases each row by one or the other at random. A point is judged by the upper end of what\n"
+      "of two, which releases each row by one or the other at random. A point is judged by the upper end of "
+      "what\n"
       "its audit allows for: the 95 % interval, and leaks that the audit would have missed.\n"
       "Examples:\n"
       "  ppan pick run --leakage 0.05 -o model.ppan\n"
       "  ppan pick run --leakage 0.05 --found -o model.ppan\n"
       "  ppan pick run --budget 0.12 -o model.ppan\n"
       "  ppan pick run --task-loss 0.02 -o model.ppan\n"
+      "  ppan pick run --measure bayes-vulnerability --at-most 0.4 -o model.ppan\n"
       "  ppan pick run --point 7 -o model.ppan\n"
       "  ppan pick run --leakage 0.05 -o model.ppan --sign key.pem");
   command->add_option("run", options->run, "Directory that 'ppan curve' wrote")
@@ -127,6 +145,15 @@ void add_pick_command(CommandLine& line) {
   command
       ->add_option("--task-loss", options->task_loss,
                    "The least leakage at which a recipient loses at most this of AUC, accuracy or R2")
+      ->type_name("X");
+  command
+      ->add_option(
+          "--measure", options->measure,
+          "The least distortion at which this measure, a column of curve.csv such as bayes-vulnerability, "
+          "keeps within --at-most")
+      ->type_name("NAME");
+  command->add_option("--at-most", options->at_most, "Limit of --measure, in its own unit")->type_name("X");
+  command->add_option("--at-least", options->at_least, "The same for bayes-security, of which more is better")
       ->type_name("X");
   command->add_option("--point", options->point, "A trained point, by its number")->type_name("N");
   command->add_option("-o,--output", options->output, "Model file to write")

@@ -17,10 +17,12 @@
 #include "ppan/interrupt.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_signature.h"
+#include "ppan/open/open_rows.h"
 #include "ppan/output.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/png.h"
 #include "ppan/release/release_table.h"
+#include "ppan/row_progress.h"
 
 namespace ppan::cli {
 namespace {
@@ -56,8 +58,8 @@ std::optional<char> delimiter_of(const std::string& text) {
 
 // A release that replaced its own input while reading it would be neither, and rejected rows are raw.
 void refuse_overlap(const ReleaseCommand& command) {
-  const std::array inputs{NamedPath{"model", command.model}, NamedPath{"table", command.table}};
-  const std::array outputs{NamedPath{"-o", command.output}, NamedPath{"--rejects", command.rejects}};
+  const std::array inputs{NamedPath{"model", command.model}, NamedPath{"table", file_of(command.table)}};
+  const std::array outputs{NamedPath{"-o", file_of(command.output)}, NamedPath{"--rejects", command.rejects}};
   require_distinct(inputs, outputs);
 }
 
@@ -115,10 +117,14 @@ int run_release(const ReleaseCommand& command) {
 
   const InterruptScope scope("\nppan: stopping; press again to stop at once\n");
   options.interrupted = interrupted;
-  CsvReader in = open_table(model, command.table, delimiter_of(command.delimiter), command.max_unpacked);
-  const auto out = open_sink(command.output);
+  const auto in = open_rows(
+      command.table, {.csv = table_options(model, delimiter_of(command.delimiter), command.max_unpacked)});
+  const auto out =
+      create_rows(command.output, {.style = in->style(), .force = command.force, .input = command.table});
   const auto rejects = command.rejects.empty() ? nullptr : open_sink(command.rejects, Access::kPrivate);
-  const ReleaseSummary summary = release_table(model, in, *out, rejects.get(), options);
+  RowProgress progress(command.quiet, *in);
+  options.written = [&](std::int64_t rows) { progress.rows(rows); };
+  const ReleaseSummary summary = release_table(model, *in, *out, rejects.get(), options);
   if (summary.interrupted) {
     say("ppan: interrupted after {} rows; nothing was saved\n", summary.rows);
     return interrupt_status();
@@ -148,6 +154,10 @@ void add_release_command(CommandLine& line) {
       "Examples:\n"
       "  ppan release run/point-07.ppan new.csv -o released.csv\n"
       "  cat new.csv | ppan release model.ppan - > released.csv\n"
+      "  ppan release model.ppan people.parquet -o released.parquet\n"
+      "  ppan release model.ppan 'postgresql://localhost/shop?table=people' -o "
+      "'postgresql://localhost/shop?table=people_released'\n"
+      "  ppan release model.ppan 'sqlite:shop.db?query=select * from people' -o -\n"
       "  ppan release model.ppan new.csv.gz -o released.csv.gz --unknown reject --rejects rejected.csv\n"
       "  ppan release digits.ppan t10k-images-idx3-ubyte.gz -o released-idx3-ubyte.gz\n"
       "  ppan release digits.ppan scans -o released");
@@ -155,11 +165,15 @@ void add_release_command(CommandLine& line) {
       ->required()
       ->type_name("MODEL")
       ->default_str("");
-  command->add_option("table", options->table, "CSV or TSV file, or images, also .gz; - is standard input")
+  command->add_option("table", options->table, "CSV or TSV file, also .gz, pattern of files, Parquet, JSON lines, SQL, sqlite: or "
+                       "postgresql:// address, or images; - is standard input")
       ->required()
       ->type_name("TABLE")
       ->default_str("");
-  command->add_option("-o,--output", options->output, "Where to; .gz is compressed; - is standard output")
+  command
+      ->add_option("-o,--output", options->output,
+                   "Where to: a file (.gz is compressed, .parquet and .jsonl are what they say) or a table "
+                       "of a database; - is standard output")
       ->type_name("FILE");
   add_choice(*command, "--unknown", options->unknown, {"fail", "reject", "nearest"},
              "Rows that cannot be released; default: as the job said");
@@ -173,7 +187,7 @@ void add_release_command(CommandLine& line) {
   add_unpacked_option(*command, options->max_unpacked);
   command->add_option("--threads", options->threads, "Threads; 0: one per core")->type_name("N");
   command->add_flag("--force", options->force,
-                    "Replace an existing directory of images; a file is replaced anyway");
+                    "Replace an existing table of a database or directory of images; a file is replaced anyway");
   command->add_flag("--quiet", options->quiet, "No notices");
   command->add_option("--insecure-test-noise", options->insecure_seed, "Seeded noise, for tests only")
       ->type_name("SEED");

@@ -50,6 +50,7 @@ void add_theory_command(CommandLine& line) {
       "  ppan theory symmetric-pair --m 4 --p 0.2 --observation full-data --unit bits\n"
       "  ppan theory gaussian-vector --rho 0.8,0.4 --at 0.5 --release\n"
       "  ppan theory finite --pmf pmf.csv --distortion error --points 11\n"
+      "  ppan theory finite --pmf pmf.csv --measure bayes-vulnerability --at 0.1\n"
       "  ppan theory rate-distortion --variances 1,0.5 --at 0.1,0.2 --format json");
   command->require_subcommand(0, 1);
   command->add_flag("--list", options->list, "Describe every curve and its parameters");
@@ -95,6 +96,8 @@ void add_theory_command(CommandLine& line) {
   finite->add_option("--observation", request->observation, "useful-only, full-data, noisy, partial or given")
       ->type_name("NAME")
       ->default_str("");
+  add_choice(*finite, "--measure", request->measure, theory_measures(),
+             "What is made least: I(X;Z), or the best chance to guess X, as it is or as leakage");
   finite->add_option("--flip", request->flip, "noisy: probability that another symbol is seen (default 0.1)")
       ->type_name("P");
   finite->add_option("--erase", request->erase, "partial: probability that nothing is seen (default 0.2)")

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "checked_benchmark.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/number.h"
+#include "ppan/source/csv.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 namespace {

@@ -16,9 +16,9 @@
 
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/csv_writer.h"
-#include "ppan/read/number.h"
+#include "ppan/source/csv.h"
+#include "ppan/source/csv_writer.h"
+#include "ppan/source/number.h"
 
 namespace {
 

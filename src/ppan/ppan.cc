@@ -1,15 +1,18 @@
 #include "ppan/ppan.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <string>
 #include <utility>
 
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/core/archive.h"
 #include "ppan/core/file.h"
+#include "ppan/core/suggest.h"
 #include "ppan/engine/engine.h"
 #include "ppan/report/html.h"
 #include "ppan/table/table_domain.h"
-#include "ppan/trade_off/audit_request.h"
 #include "ppan/trade_off/model_audit.h"
 #include "ppan/trade_off/run_files.h"
 
@@ -152,20 +155,53 @@ std::filesystem::path write_run(const Curve& curve, const std::filesystem::path&
   return write_table_run(directory, curve.result, *curve.table, curve.run);
 }
 
-ReleaseSummary release(const Model& model, const std::filesystem::path& table,
-                       const std::filesystem::path& output, const ReleaseOptions& options) {
-  CsvReader in = open_table(model, table);
-  const auto out = open_sink(output);
-  const ReleaseSummary summary = release_table(model, in, *out, nullptr, options);
-  if (!summary.interrupted) out->finish();
+ReleaseSummary release(const Model& model, const std::string& table, const std::string& output,
+                       const ReleaseOptions& options) {
+  const auto in = open_rows(table, {.csv = table_options(model)});
+  const auto out = create_rows(output, {.style = in->style(), .input = table});
+  return release(model, *in, *out, options);
+}
+
+ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output, const ReleaseOptions& options) {
+  const ReleaseSummary summary = release_table(model, rows, output, nullptr, options);
+  if (!summary.interrupted) output.finish();
   return summary;
 }
 
-AuditReport audit(const Model& model, const std::filesystem::path& held_out, const AuditOptions& options) {
-  const ModelAuditData data(model, held_out.string(), options.seed);
+AuditReport audit(const Model& model, const std::string& held_out, const AuditOptions& options) {
+  const ModelAuditData data(model, held_out, options.seed);
   AuditReport report = audit(model_audit_input(model, data), options);
-  add_surrogate_slack(report, model);
+  add_surrogate_slack(report, surrogate_slack_of(model.origin));
   return report;
+}
+
+AuditReport audit(const Model& model, RowSource& held_out, const AuditOptions& options) {
+  const ModelAuditData data(model, held_out, options.seed);
+  AuditReport report = audit(model_audit_input(model, data), options);
+  add_surrogate_slack(report, surrogate_slack_of(model.origin));
+  return report;
+}
+
+AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& what,
+                  const AuditOptions& options) {
+  const AuditTable before = table_of_rows(original);
+  AuditInput input;
+  input.released = table_of_rows(released);
+  if (before.rows() != input.released.rows())
+    throw Error(ErrorCode::kBadInput, fmt::format("{} has {} rows, {} has {}", original.name(), before.rows(),
+                                                  released.name(), input.released.rows()));
+  const auto take = [&](const std::vector<std::string>& names, std::vector<AuditColumn>& to) {
+    for (const std::string& name : names) {
+      const AuditColumn* column = before.find(name);
+      if (column == nullptr)
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("{}: {}", original.name(), unknown_name("column", name, before.names())));
+      to.push_back(*column);
+    }
+  };
+  take(what.sensitive, input.sensitive);
+  take(what.side, input.side);
+  return audit(input, options);
 }
 
 const char* version() {

@@ -20,12 +20,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ppan/audit/audit.h"
 #include "ppan/core/error.h"
 #include "ppan/engine/store.h"
 #include "ppan/model/release_model.h"
 #include "ppan/nn/blas.h"
+#include "ppan/open/open_rows.h"
 #include "ppan/read/job.h"
 #include "ppan/release/release_table.h"
 #include "ppan/table/curve_rows.h"
@@ -112,16 +114,30 @@ Model pick(const Curve& curve, const Choice& choice);
 /// The run directory that `ppan curve` writes (docs/run_directory.md); returns the path of the report. The directory is made; an earlier run in it is removed.
 std::filesystem::path write_run(const Curve& curve, const std::filesystem::path& directory);
 
-/// Releases a table, row by row, in constant memory; "-" is standard input or output. All or nothing:
+/// Releases a table, row by row, in constant memory, from one address to another (open/address.h): files, databases,
+/// queries; "-" is standard input or output. All or nothing:
 /// `output` is what it was if this throws or is interrupted. Throws Error(kBadInput) naming line, column and
 /// value of a row that cannot be released; for ReleaseOptions::unknown kReject use release_table(), which
 /// wants to know where such rows go.
-ReleaseSummary release(const Model& model, const std::filesystem::path& table,
-                       const std::filesystem::path& output, const ReleaseOptions& options = {});
+ReleaseSummary release(const Model& model, const std::string& table, const std::string& output,
+                       const ReleaseOptions& options = {});
+
+/// The same from any source to any sink, which it finishes: rows as typed chunks (source/row_source.h, row_sink.h).
+ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output, const ReleaseOptions& options = {});
 
 /// What new attackers find in releases of `held_out`, rows that the model was not trained on, about the
 /// columns that its job called sensitive.
-AuditReport audit(const Model& model, const std::filesystem::path& held_out,
+AuditReport audit(const Model& model, const std::string& held_out, const AuditOptions& options = {});
+AuditReport audit(const Model& model, RowSource& held_out, const AuditOptions& options = {});
+
+/// Whose release is audited, and what of it.
+struct ReleaseAudit {
+  std::vector<std::string> sensitive{};  ///< Columns of the original. At least one.
+  std::vector<std::string> side{};       ///< Columns of the original that an attacker knows already.
+};
+/// What new attackers find about columns of `original` in `released`, whoever released it: the same records in the same
+/// order. Throws Error(kBadInput) for tables of different length and for columns that are not there.
+AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& what,
                   const AuditOptions& options = {});
 
 /// "0.1.0".

@@ -10,7 +10,7 @@ from support import BINARY, CommandTest, ppan
 
 class Frame(CommandTest):
     def test_version(self):
-        self.assertRegex(self.succeed("--version"), r"\Appan \d+\.\d+\.\d+\n\Z")
+        self.assertRegex(self.succeed("--version"), r"\Appan \d+\.\d+\.\d+\nwith .*SQLite.*, .*PostgreSQL.*, .*DuckDB.*\n\Z")
 
     def test_help_goes_to_stdout_and_names_every_command(self):
         text = self.succeed("--help")

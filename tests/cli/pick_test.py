@@ -37,6 +37,24 @@ class Pick(RunTest):
                 self.assertAlmostEqual(sum(weights), 1, places=9)
         self.assertGreater(len(model["model"]["components"]), 0)
 
+    def test_any_measure_can_be_limited(self):
+        rows = [row for row in self.rows() if row["series"] == "ppan/table"]
+        values = sorted(float(row["bayes-vulnerability_high"]) for row in rows)
+        for limit in (values[0], values[-1]):
+            text, model = self.pick("--measure", "bayes-vulnerability", "--at-most", str(limit), "--accept-inconclusive")
+            allowed = [row for row in self.rows() if row["model"] and row["series"] != "ppan/hull"
+                       and row["bayes-vulnerability_high"] and float(row["bayes-vulnerability_high"]) <= limit]
+            self.assertAlmostEqual(model["origin"]["distortion"], min(float(row["distortion"]) for row in allowed))
+        self.pick("--measure", "bayes-security", "--at-least", "0", "--accept-inconclusive")
+        out = self.path("no.ppan")
+        self.assertIn("did you mean 'bayes-vulnerability'", self.refuse(2, "pick", self.path("run"), "--measure", "bayes-vulnerabilty",
+                                                       "--at-most", "1", "-o", out))
+        self.assertIn("needs --at-least", self.refuse(2, "pick", self.path("run"), "--measure", "bayes-security",
+                                                      "--at-most", "1", "-o", out))
+        self.assertIn("no point has", self.refuse(2, "pick", self.path("run"), "--measure", "bayes-vulnerability",
+                                                  "--at-most", "0", "-o", out, "--accept-inconclusive"))
+        self.assertFalse(os.path.exists(out))
+
     def test_a_mixture_releases(self):
         unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
         limit = float(unchanged["leakage"]) * 0.9

@@ -17,13 +17,16 @@
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_file.h"
 #include "ppan/model/release_model.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/open/address.h"
+#include "ppan/open/binary_copy.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/job.h"
 #include "ppan/read/png.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/settings.h"
+#include "ppan/report/html.h"
+#include "ppan/source/csv_source.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan::fuzz {
 namespace {
@@ -69,7 +72,7 @@ void use_table(const std::string& text) {
   const CsvGuess guess = guess_csv(text);
   const CsvOptions options{
       .delimiter = guess.delimiter, .header = guess.header, .decimal = guess.decimal, .trim = guess.trim};
-  CsvReader first(memory_source(text), options);
+  CsvSource first(memory_source(text), options);
   const TableProfile profile = profile_table(first);
   std::vector<ColumnSpec> specs;
   for (const ColumnProfile& column : profile.columns) {
@@ -77,7 +80,7 @@ void use_table(const std::string& text) {
     if (type.constant || type.type == ColumnType::kIdentifier) continue;
     specs.push_back({.name = column.name, .type = type.type, .missing = type.missing});
   }
-  CsvReader second(memory_source(text), options);
+  CsvSource second(memory_source(text), options);
   const Table table = read_table(second, specs);
   const Encoder encoder(fit_encoding(table, specs, {.missing = options.missing}));
   std::vector<std::int32_t> columns;
@@ -257,6 +260,93 @@ void png(const std::uint8_t* data, std::size_t size) {
   require(image.width >= 1 && image.width <= kMostImageSide, "widths are within their limit");
   require(static_cast<Index>(image.bytes.size()) == image.height * image.width, "a byte for each pixel");
   require(decode_png(encode_png(image), "fuzz").bytes == image.bytes, "what is written reads back equal");
+}
+
+// The files of a run directory, one behind the other, with a record separator (0x1E) between them: curve.csv,
+// summary.json, details.json, metrics.jsonl. Whoever made them, the page must be made or refused.
+void run(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes = text_of(data, size);
+  std::vector<std::string> part(1);
+  for (const char c : bytes) {
+    if (c == '\x1E') {
+      part.emplace_back();
+    } else {
+      part.back() += c;
+    }
+  }
+  part.resize(4);
+  RunFiles files;
+  const auto accepted = [](const auto& parse) {
+    try {
+      parse();
+      return true;
+    } catch (const Error& error) {
+      require(error.code() == ErrorCode::kBadInput, "a damaged run is bad input");
+      return false;
+    }
+  };
+  if (!accepted([&] { files.curve = from_csv(part[0]); })) return;
+  require(from_csv(to_csv(files.curve)).rows == files.curve.rows, "a curve that was read is written and read back");
+  accepted([&] { files.summary = run_summary_from_json(part[1]); });
+  accepted([&] { files.details = run_details_from_json(part[2]); });
+  accepted([&] { files.metrics = metrics_from_jsonl(part[3]); });
+  const std::string page = to_html(files);
+  require(page.find("</html>") != std::string::npos, "the page is whole");
+  // The page has one script and one style sheet of its own; whatever the files say is text.
+  const auto count = [&](std::string_view tag) {
+    std::size_t times = 0;
+    for (std::size_t at = page.find(tag); at != std::string::npos; at = page.find(tag, at + 1)) ++times;
+    return times;
+  };
+  require(count("<script") == 1, "no script of the files is in the page");
+  require(count("<iframe") + count("<object") + count("<embed") == 0, "the page embeds nothing");
+}
+
+void address(const std::uint8_t* data, std::size_t size) {
+  const std::string text = text_of(data, size);
+  try {
+    const Address found = parse_address(text);
+    require(!found.place.empty(), "an address names a place");
+    const bool database = found.kind == AddressKind::kSqlite || found.kind == AddressKind::kPostgres;
+    require(found.table.empty() || found.query.empty(), "a table or a query, not both");
+    require(!database || !(found.table.empty() && found.query.empty()), "a table of a database is named");
+    require(found.kind != AddressKind::kPostgres || found.place.find("password=") == std::string::npos ||
+                found.place.find("password=") > found.place.find('/', 13),
+            "no password is handed on");
+    static_cast<void>(short_name(found));
+    static_cast<void>(relative_to(found, "directory"));
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kUsage, "a bad address is bad usage");
+  }
+}
+
+// The first byte says how the stream is cut.
+void copy(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return;
+  const std::string bytes = text_of(data + 1, size - 1);
+  const std::size_t step = 1 + data[0] % 64U;
+  const std::vector<CopyType> types{CopyType::kInt4, CopyType::kText, CopyType::kNumeric, CopyType::kFloat8,
+                                    CopyType::kTimestamp};
+  const std::vector<RowColumn> columns{
+      {.name = "i", .storage = CellStorage::kInteger},
+      {.name = "t"},
+      {.name = "n", .storage = CellStorage::kInteger, .meaning = CellMeaning::kDecimal, .scale = 2},
+      {.name = "r", .storage = CellStorage::kReal},
+      {.name = "s", .storage = CellStorage::kInteger, .meaning = CellMeaning::kTimestamp}};
+  try {
+    CopyReader reader("fuzz", types);
+    RowChunk chunk;
+    chunk.start(0, columns.size(), 0);
+    std::int64_t rows = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += step) {
+      reader.feed(std::string_view(bytes).substr(at, step));
+      rows = reader.take(chunk, columns, rows, 1000);
+    }
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      require(chunk.buffer(c).missing.size() == static_cast<std::size_t>(rows), "every row has every cell");
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::kBadInput, "damaged rows are bad input");
+  }
 }
 
 }  // namespace ppan::fuzz

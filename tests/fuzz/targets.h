@@ -14,12 +14,16 @@ void job(const std::uint8_t* data, std::size_t size);
 void model(const std::uint8_t* data, std::size_t size);
 void idx(const std::uint8_t* data, std::size_t size);
 void png(const std::uint8_t* data, std::size_t size);
+void run(const std::uint8_t* data, std::size_t size);
+void address(const std::uint8_t* data, std::size_t size);
+void copy(const std::uint8_t* data, std::size_t size);
 
 struct Target {
   const char* name;  ///< Also that of its folder in corpus/.
   void (*run)(const std::uint8_t* data, std::size_t size);
 };
-inline constexpr Target kTargets[]{{"csv", csv}, {"job", job}, {"model", model}, {"idx", idx}, {"png", png}};
+inline constexpr Target kTargets[]{{"csv", csv}, {"job", job},         {"model", model}, {"idx", idx},
+                                   {"png", png}, {"address", address}, {"copy", copy},   {"run", run}};
 
 /// Aborts, also in builds without assertions.
 void require(bool kept, const char* promise);

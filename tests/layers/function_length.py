@@ -16,7 +16,7 @@ MOST_LINES = 80
 # Longer ones that are still to be cut, by file and how many it has; a file that needs its entry no longer must lose it.
 KNOWN = {
     "ppan/audit/audit.cc": 1,
-    "ppan/read/csv.cc": 1,
+    "ppan/source/csv.cc": 1,
     "ppan/read/settings.cc": 1,
     "ppan/report/terminal.cc": 1,
     "ppan/train/train.cc": 1,

@@ -8,8 +8,8 @@
 namespace ppan {
 namespace {
 
-constexpr double kClearly = 5;       // standard deviations: once in three million pairs of unrelated tables
-constexpr Index kMostShift = 5;      // rows that a table may have been moved by
+constexpr double kClearly = 5;   // standard deviations: once in three million pairs of unrelated tables
+constexpr Index kMostShift = 5;  // rows that a table may have been moved by
 constexpr Index kLeastRows = 20;
 
 // A column as numbers of mean 0 and variance 1 for each of its sides: ranks of numbers, or one indicator for
@@ -41,7 +41,8 @@ Vector<double> ranks(const Vector<double>& value) {
 }
 
 std::string text_of(const AuditColumn& column, Index row) {
-  if (column.has_text()) return column.level[static_cast<std::size_t>(column.code[static_cast<std::size_t>(row)])];
+  if (column.has_text())
+    return column.level[static_cast<std::size_t>(column.code[static_cast<std::size_t>(row)])];
   return std::to_string(column.number[row]);
 }
 
@@ -121,8 +122,8 @@ Alignment compare_rows(const AuditTable& original, const AuditTable& released) {
     square += far * far;
     ++count;
   }
-  const double deviation = std::max(std::sqrt(square / std::max(1, count)),
-                                    std::sqrt(1.0 / static_cast<double>(rows)));
+  const double deviation =
+      std::max(std::sqrt(square / std::max(1, count)), std::sqrt(1.0 / static_cast<double>(rows)));
   out.deviations = here / deviation;
   for (Index shift = -kMostShift; shift <= kMostShift; ++shift) {
     if (shift != 0 && agreement_at(sides, shift) > std::max(here, 0.0) + kClearly * deviation &&
@@ -139,8 +140,9 @@ double agreement(const AuditColumn& original, const AuditColumn& released) {
     const auto row = static_cast<std::size_t>(i);
     if (original.missing[row] || released.missing[row]) continue;
     ++both;
-    const bool equal = original.numeric() && released.numeric() ? original.number[i] == released.number[i]
-                                                                : text_of(original, i) == text_of(released, i);
+    const bool equal = original.numeric() && released.numeric()
+                           ? original.number[i] == released.number[i]
+                           : text_of(original, i) == text_of(released, i);
     if (equal) ++same;
   }
   return both == 0 ? 0 : static_cast<double>(same) / static_cast<double>(both);

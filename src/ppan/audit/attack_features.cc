@@ -118,8 +118,8 @@ struct FeatureMap::Column {
   std::unordered_map<std::string, std::int32_t> text;
   std::vector<Index> text_rows;
   Symbols row_text;
-  int decimals = 0;      // most that a number is written with
-  Index first_key = 0;   // of its keys among all
+  int decimals = 0;        // most that a number is written with
+  Index first_key = 0;     // of its keys among all
   bool exact_key = false;  // its exact texts are a key
 };
 
@@ -293,8 +293,7 @@ void FeatureMap::write_number(const Column& column, const AuditColumn& from, Raw
     bit[i] = odd ? 1.0F : 0.0F;
   }
   auto zero_sign = raw.add(column.name, "low bits", false);  // -0.0 equals 0.0, and tells
-  for (Index i = 0; i < rows; ++i)
-    zero_sign[i] = from.number[i] == 0 && std::signbit(from.number[i]) ? 1 : 0;
+  for (Index i = 0; i < rows; ++i) zero_sign[i] = from.number[i] == 0 && std::signbit(from.number[i]) ? 1 : 0;
 }
 
 void FeatureMap::write_levels(const Column& column, const AuditColumn& from, Raw& raw) const {
@@ -330,7 +329,8 @@ void FeatureMap::write_digits(const Column& column, const Written& written, Raw&
   for (std::size_t i = 0; i < rows; ++i) {
     const std::int32_t text = known[static_cast<std::size_t>(written.code[i])];
     const Index count =
-        text < 0 ? 0 : column.text_rows[static_cast<std::size_t>(text)] - (column.row_text[i] == text ? 1 : 0);
+        text < 0 ? 0
+                 : column.text_rows[static_cast<std::size_t>(text)] - (column.row_text[i] == text ? 1 : 0);
     others[static_cast<Index>(i)] = std::log1p(static_cast<float>(count));
   }
 }
@@ -341,8 +341,8 @@ void FeatureMap::write_format(const Column& column, const AuditColumn& from, Raw
     auto form = raw.add(column.name, "format", false);
     for (Index i = 0; i < from.rows(); ++i) {
       const auto row = static_cast<std::size_t>(i);
-      form[i] =
-          from.missing[row] ? column.usual.value[k] : forms[static_cast<std::size_t>(from.code[row])].value[k];
+      form[i] = from.missing[row] ? column.usual.value[k]
+                                  : forms[static_cast<std::size_t>(from.code[row])].value[k];
     }
   }
   const Index first = raw.used;

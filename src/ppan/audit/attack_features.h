@@ -1,10 +1,10 @@
 #pragma once
 
 // From released columns to what a learning attacker looks at. Beside the values themselves it is given every
-// trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often its
-// exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells are
-// missing and how that is marked, and where in the file the row stands. Constant features are dropped, all
-// others standardised. Keys are what an attacker counts by: last digits, first digits, exact values.
+// trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often
+// its exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells
+// are missing and how that is marked, and where in the file the row stands. Constant features are dropped,
+// all others standardised. Keys are what an attacker counts by: last digits, first digits, exact values.
 
 #include <cstdint>
 #include <memory>

@@ -15,7 +15,7 @@ namespace {
 // Of the entropy. Each is about two and a half times the one before.
 constexpr std::array kShares{0.0005, 0.00125, 0.003, 0.008, 0.02, 0.05, 0.12, 0.3, 0.7};
 constexpr double kDetected = 1.959963984540054 + 1.2815515655446004;  // standard errors above 0
-constexpr double kHopeless = 8;   // over the test rows: less is below what any attacker can show
+constexpr double kHopeless = 8;    // over the test rows: less is below what any attacker can show
 constexpr double kFoundAll = 0.9;  // of what was planted: more need not be planted
 constexpr double kSurely = 6;      // standard errors: nor here
 
@@ -25,7 +25,8 @@ struct Score {
 };
 
 // A random combination of the features of each column, as ranks about 0.
-Vector<float> column_score(const SuiteInput& input, const std::vector<Index>& features, RandomSource& random) {
+Vector<float> column_score(const SuiteInput& input, const std::vector<Index>& features,
+                           RandomSource& random) {
   Matrix<float> weight(static_cast<Index>(features.size()), 1);
   fill_normal(random, weight);
   Vector<float> sum = Vector<float>::Zero(input.released.data.rows());
@@ -101,8 +102,8 @@ Matrix<double> level_shares(const Vector<float>& score, const std::vector<std::i
 }
 
 // Which released row each record is given.
-std::vector<std::int32_t> plant(const std::vector<std::int32_t>& by_score, const Symbols& x, std::int32_t levels,
-                                double s, RandomSource& random) {
+std::vector<std::int32_t> plant(const std::vector<std::int32_t>& by_score, const Symbols& x,
+                                std::int32_t levels, double s, RandomSource& random) {
   std::vector<std::int32_t> by_level;
   for (std::int32_t l = 0; l < levels; ++l) {
     std::vector<std::int32_t> members;
@@ -137,8 +138,8 @@ SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& r
 
 SuiteOptions light_suite(const SuiteOptions& options) {
   SuiteOptions light = options;
-  light.attackers = {AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kForest, AttackerKind::kLogistic,
-                     AttackerKind::kPrior};
+  light.attackers = {AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kForest,
+                     AttackerKind::kLogistic, AttackerKind::kPrior};
   light.effort = {.epochs = 10, .patience = 2, .trees = 300, .neighbours = 1};
   light.most_releases = light.most_training_rows;
   light.learning_curve = false;

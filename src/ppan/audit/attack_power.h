@@ -13,8 +13,8 @@
 //   I(s) = sum_v P(v) sum_x P(x|v) log(P(x|v) / p_x),   P(x|v) = s q_v(x) + (1-s) p_x.
 //
 // Two scores are planted, as hard to learn as leaks in real tables are: a random combination of all columns
-// (spread thinly) and the product of two columns (an interaction). The power is the least planted leakage that
-// is found (its 95 % interval stays above 0) with probability 0.9, for the harder of the two.
+// (spread thinly) and the product of two columns (an interaction). The power is the least planted leakage
+// that is found (its 95 % interval stays above 0) with probability 0.9, for the harder of the two.
 
 #include <cstdint>
 #include <string>
@@ -33,7 +33,6 @@ struct PlantedLeakage {
 struct AttackPower {
   double nats = 0;  ///< The least leakage found with probability 0.9. The entropy if none is.
   std::vector<PlantedLeakage> planted;  ///< By score, then by rising leakage.
-
 };
 
 /// `options` are those of the attack; attackers and effort are replaced by a light part of the suite, so the

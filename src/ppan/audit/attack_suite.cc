@@ -25,8 +25,8 @@ constexpr double kSelectionShare = 0.2;   // what is left is for the test
 // Where rows that trained the mechanism can be learned from too, more of the held-out ones are for the test.
 constexpr double kTrainShareBesideTrained = 0.3;
 constexpr double kSourceShare = 0.01;
-constexpr double kClearSource = 2.6;    // standard errors
-constexpr double kSameFeature = 0.98;   // correlation from which on a trace says what the value says
+constexpr double kClearSource = 2.6;   // standard errors
+constexpr double kSameFeature = 0.98;  // correlation from which on a trace says what the value says
 constexpr Index kMostSourceRows = 4000;
 
 double log_add(double a, double b) {
@@ -118,8 +118,9 @@ struct Learner {
   }
 };
 
-// Whether a trace has by itself anything to do with the attribute: the share of its variance that lies between
-// the classes, as a chi-squared number of levels - 1 degrees, three standard deviations above its mean.
+// Whether a trace has by itself anything to do with the attribute: the share of its variance that lies
+// between the classes, as a chi-squared number of levels - 1 degrees, three standard deviations above its
+// mean.
 bool tells_something(const Eigen::Ref<const Vector<float>>& feature, const Symbols& x,
                      std::span<const std::int32_t> rows, std::int32_t levels) {
   constexpr double kDeviations = 3;
@@ -158,8 +159,8 @@ bool repeats_value(const SuiteInput& input, Index trace) {
 }
 
 AttackFeatures take_features(const AttackFeatures& from, const std::vector<Index>& features) {
-  AttackFeatures out{Matrix<float>(from.data.rows(), static_cast<Index>(features.size())), from.keys, from.cell,
-                     from.cells};
+  AttackFeatures out{Matrix<float>(from.data.rows(), static_cast<Index>(features.size())), from.keys,
+                     from.cell, from.cells};
   for (std::size_t f = 0; f < features.size(); ++f)
     out.data.col(static_cast<Index>(f)) = from.data.col(features[f]);
   return out;
@@ -225,11 +226,12 @@ class Suite {
     const AttackRows held_out = split_.trained.empty() ? AttackRows{} : training(LearnFrom::kHeldOut, 1);
     task_ = make_task();
     std::vector<Trained> trained(learners_.size());
-    parallel_for(static_cast<std::int64_t>(learners_.size()), thread_count(options_.threads), [&](std::int64_t a) {
-      const Learner& learner = learners_[static_cast<std::size_t>(a)];
-      trained[static_cast<std::size_t>(a)] =
-          fit(learner, learner.from == LearnFrom::kAll ? all : held_out, "attacker");
-    });
+    parallel_for(static_cast<std::int64_t>(learners_.size()), thread_count(options_.threads),
+                 [&](std::int64_t a) {
+                   const Learner& learner = learners_[static_cast<std::size_t>(a)];
+                   trained[static_cast<std::size_t>(a)] =
+                       fit(learner, learner.from == LearnFrom::kAll ? all : held_out, "attacker");
+                 });
 
     SuiteResult result;
     for (const Trained& t : trained) {
@@ -237,7 +239,8 @@ class Suite {
     }
     std::erase_if(trained, [](const Trained& t) { return !t.failure.empty(); });
     if (trained.empty())
-      throw Error(ErrorCode::kInternal, fmt::format("no attacker could be trained: {}", result.failures.front()));
+      throw Error(ErrorCode::kInternal,
+                  fmt::format("no attacker could be trained: {}", result.failures.front()));
     result.prior = task_.prior;
     const Vector<double> base = log_share(test_.x, target_.levels);
     result.entropy = -base.mean();
@@ -279,9 +282,10 @@ class Suite {
     std::vector<AttackerKind> kinds = options_.attackers;
     if (kinds.empty()) {
       // Most expensive first, so that the threads end together.
-      kinds = {AttackerKind::kLargeMlp, AttackerKind::kTrees,    AttackerKind::kForest, AttackerKind::kNeighbours,
-               AttackerKind::kExtraTrees, AttackerKind::kSmallMlp, AttackerKind::kKeys,   AttackerKind::kLogistic,
-               AttackerKind::kLookup,   AttackerKind::kPrior};
+      kinds = {AttackerKind::kLargeMlp,   AttackerKind::kTrees,      AttackerKind::kForest,
+               AttackerKind::kNeighbours, AttackerKind::kExtraTrees, AttackerKind::kSmallMlp,
+               AttackerKind::kKeys,       AttackerKind::kLogistic,   AttackerKind::kLookup,
+               AttackerKind::kPrior};
       if (target_.continuous) kinds.insert(kinds.begin() + 2, AttackerKind::kDensity);
     }
     if (!target_.continuous) std::erase(kinds, AttackerKind::kDensity);
@@ -290,7 +294,8 @@ class Suite {
       learners_.push_back({kind, LearnFrom::kAll});
       const bool cheap = kind == AttackerKind::kTrees || kind == AttackerKind::kLogistic ||
                          kind == AttackerKind::kForest || kind == AttackerKind::kKeys;
-      if (!split_.trained.empty() && cheap && options_.held_out_learners) learners_.push_back({kind, LearnFrom::kHeldOut});
+      if (!split_.trained.empty() && cheap && options_.held_out_learners)
+        learners_.push_back({kind, LearnFrom::kHeldOut});
     }
   }
 
@@ -315,7 +320,8 @@ class Suite {
     const std::vector<std::int32_t>& rows = rows_of(from);
     const std::span<const std::int32_t> part(rows.data(), rows.size() / parts);
     const Index room = options_.most_releases / std::max<Index>(1, static_cast<Index>(part.size())) - 1;
-    const std::size_t further = std::min(input_.again.size(), static_cast<std::size_t>(std::max<Index>(0, room)));
+    const std::size_t further =
+        std::min(input_.again.size(), static_cast<std::size_t>(std::max<Index>(0, room)));
     AttackRows first = attack_rows(input_.released, target_.code, scores_.row, part);
     for (std::size_t r = 0; r < further; ++r)
       append(attack_rows(input_.again[r], target_.code, scores_.row, part), first);
@@ -341,7 +347,8 @@ class Suite {
     task.levels = target_.levels;
     // Held-out rows alone say how frequent the levels are: the others need not be of the same distribution.
     task.prior = Vector<double>::Constant(target_.levels, 0.5);
-    for (const std::int32_t row : held_out_rows_) task.prior[target_.code[static_cast<std::size_t>(row)]] += 1;
+    for (const std::int32_t row : held_out_rows_)
+      task.prior[target_.code[static_cast<std::size_t>(row)]] += 1;
     task.prior /= task.prior.sum();
     task.cells = input_.released.cells;
     task.values = input_.values;
@@ -358,8 +365,8 @@ class Suite {
     t.learner = learner;
     try {
       t.attacker = make_attacker(learner.kind, task_);
-      SeededRandom random =
-          random_.fork(stream, static_cast<std::uint64_t>(learner.kind) + 100 * static_cast<std::uint64_t>(learner.from));
+      SeededRandom random = random_.fork(
+          stream, static_cast<std::uint64_t>(learner.kind) + 100 * static_cast<std::uint64_t>(learner.from));
       t.attacker->fit(train, selection_, random);
       t.on_selection = t.attacker->log_probability(selection_);
       t.on_test = t.attacker->log_probability(test_);
@@ -428,10 +435,11 @@ class Suite {
     const auto rows = rows_of(best.learner.from).size();
     if (best.learner.kind != AttackerKind::kPrior) {
       std::array<Trained, kParts.size()> part;
-      parallel_for(static_cast<std::int64_t>(kParts.size()), thread_count(options_.threads), [&](std::int64_t p) {
-        const std::size_t at = kParts.size() - 1 - static_cast<std::size_t>(p);
-        part[at] = fit(best.learner, training(best.learner.from, kParts[at]), "learning-curve");
-      });
+      parallel_for(static_cast<std::int64_t>(kParts.size()), thread_count(options_.threads),
+                   [&](std::int64_t p) {
+                     const std::size_t at = kParts.size() - 1 - static_cast<std::size_t>(p);
+                     part[at] = fit(best.learner, training(best.learner.from, kParts[at]), "learning-curve");
+                   });
       std::vector<Index> learned;
       std::vector<Vector<double>> gain;
       for (std::size_t p = 0; p < kParts.size(); ++p) {
@@ -665,8 +673,9 @@ AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const V
 }
 
 std::vector<AttackerKind> quick_attackers(bool continuous) {
-  std::vector<AttackerKind> kinds{AttackerKind::kTrees, AttackerKind::kForest, AttackerKind::kSmallMlp, AttackerKind::kKeys,
-                                  AttackerKind::kLogistic, AttackerKind::kLookup, AttackerKind::kPrior};
+  std::vector<AttackerKind> kinds{AttackerKind::kTrees, AttackerKind::kForest,   AttackerKind::kSmallMlp,
+                                  AttackerKind::kKeys,  AttackerKind::kLogistic, AttackerKind::kLookup,
+                                  AttackerKind::kPrior};
   if (continuous) kinds.insert(kinds.begin(), AttackerKind::kDensity);
   return kinds;
 }

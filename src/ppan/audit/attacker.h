@@ -56,12 +56,12 @@ struct AttackRows {
 /// What is attacked, as far as attackers need to know.
 struct AttackTask {
   std::int32_t levels = 2;
-  Vector<double> prior;             ///< Shares of the levels among the training rows, none of them 0.
-  std::int32_t cells = 0;           ///< Different released rows.
-  std::vector<Index> values;        ///< Features that measure closeness.
+  Vector<double> prior;                  ///< Shares of the levels among the training rows, none of them 0.
+  std::int32_t cells = 0;                ///< Different released rows.
+  std::vector<Index> values;             ///< Features that measure closeness.
   std::vector<std::int32_t> key_values;  ///< Different values of each key.
-  std::vector<double> score_edge;   ///< Continuous attribute only: edges of the bins, as normal scores.
-  std::int32_t missing_level = -1;  ///< Continuous attribute only: level of the missing values.
+  std::vector<double> score_edge;        ///< Continuous attribute only: edges of the bins, as normal scores.
+  std::int32_t missing_level = -1;       ///< Continuous attribute only: level of the missing values.
   AttackEffort effort;
 };
 

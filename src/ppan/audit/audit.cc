@@ -497,6 +497,12 @@ std::vector<RepeatedRelease> repeated_releases(const AuditInput& input, const At
   return out;
 }
 
+LeakageMeasureOptions measure_options(const AttackTarget& target, const AuditOptions& options) {
+  LeakageMeasureOptions out{.alpha = options.alpha};
+  if (options.gain) out.gain = gain_for(*options.gain, target.level);
+  return out;
+}
+
 // Reports the suite's result on one attribute; `known` are the released rows it ran on.
 AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, const AttackTarget& target,
                         const AttackSplit& split, const SuiteResult& result, const AuditOptions& options) {
@@ -523,6 +529,9 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.balanced_accuracy = balanced_accuracy(result.log_probability, x, target.levels, unit);
   out.auc = area_under_roc(result.log_probability, x, target.levels, unit);
   out.low_false_positive = low_false_positive(result.log_probability, x, target.levels, unit);
+  if (!target.continuous)
+    out.measures = held_out_leakage_measures(result.log_probability, x, result.prior, unit,
+                                             measure_options(target, options));
   out.groups = group_leakage(input, target, split, result, options);
   out.sources = result.sources;
   out.notes = target.notes;
@@ -691,6 +700,8 @@ Problems AuditOptions::check() const {
   if (suite) list.add("suite", suite->check());
   list.require_between("training_releases", training_releases, 1, 100);
   for (const int count : repeats) list.require_between("repeats", count, 2, 64);
+  for (const Problem& problem : LeakageMeasureOptions{.alpha = alpha}.check(1))
+    list.require(false, problem.field, problem.what);
   if (limit) list.require_at_least("limit", *limit, 0);
   list.require_at_least("least_group_rows", static_cast<double>(least_group_rows), 2);
   list.require_at_least("least_rows", static_cast<double>(least_rows), 20);

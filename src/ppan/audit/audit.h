@@ -17,6 +17,8 @@
 #include "ppan/audit/attack_power.h"
 #include "ppan/audit/attack_suite.h"
 #include "ppan/audit/audit_table.h"
+#include "ppan/audit/gain_file.h"
+#include "ppan/audit/leakage_measures.h"
 
 namespace ppan {
 
@@ -32,7 +34,10 @@ struct AuditOptions {
   Index least_rows = 300;  ///< Fewer are refused, and fewer than a tenth of that for a category. At least 20.
   bool details = true;     ///< False: how much leaks and by whom it was found, without learning curve,
                            ///< sources and estimates by other methods.
-  bool measure_power = true;  ///< Plant leaks and see what this audit finds of them.
+  std::vector<double> alpha =
+      LeakageMeasureOptions{}.alpha;  ///< Orders of alpha-leakage. Each above 1, finite.
+  std::optional<GainTable> gain{};    ///< For g-leakage of categories.
+  bool measure_power = true;          ///< Plant leaks and see what this audit finds of them.
   /// What was found of planted leaks in other releases of the same rows, attribute by attribute: planting
   /// need not be done again for each of many mechanisms.
   std::vector<AttackPower> known_power{};
@@ -115,6 +120,9 @@ struct AttributeAudit {
   Rate balanced_accuracy;
   Rate auc;
   std::vector<LowFalsePositive> low_false_positive;
+  /// Leakage in other measures than mutual information, by the same attacker; empty for a continuous
+  /// attribute.
+  std::vector<LeakageMeasure> measures{};
   std::vector<GroupLeakage> groups;  ///< Worst first, by the lower end of the interval.
   std::vector<LeakSource> sources;
   std::vector<Estimate> others;   ///< Further estimates, each by its method.

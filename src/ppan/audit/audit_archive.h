@@ -53,6 +53,11 @@ void members(Archive& archive, LeakSource& value) {
   archive(where, nats, deviations);
 }
 template <typename Archive>
+void members(Archive& archive, LeakageMeasure& value) {
+  auto& [name, title, unit, more_is_worse, estimate] = value;
+  archive(name, title, unit, more_is_worse, estimate);
+}
+template <typename Archive>
 void members(Archive& archive, GroupLeakage& value) {
   auto& [column, level, rows, leakage] = value;
   archive(column, level, rows, leakage);
@@ -70,11 +75,11 @@ void members(Archive& archive, RepeatedRelease& value) {
 template <typename Archive>
 void members(Archive& archive, AttributeAudit& value) {
   auto& [name, continuous, level, entropy, leakage, winner, verdict, power, upper_end, forecast, learned_rows,
-         attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc, low_false_positive, groups, sources,
-         others, r_squared, regressor, upper, side, repeats, notes] = value;
+         attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc, low_false_positive, measures, groups,
+         sources, others, r_squared, regressor, upper, side, repeats, notes] = value;
   archive(name, continuous, level, entropy, leakage, winner, verdict, power, upper_end, forecast, learned_rows,
-          attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc, low_false_positive, groups, sources,
-          others, r_squared, regressor, upper, side, repeats, notes);
+          attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc, low_false_positive, measures, groups,
+          sources, others, r_squared, regressor, upper, side, repeats, notes);
 }
 template <typename Archive>
 void members(Archive& archive, JointAudit& value) {

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
 #include "ppan/core/error.h"
-#include "ppan/read/number.h"
+#include "ppan/source/csv.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 namespace {
@@ -18,22 +20,47 @@ constexpr double kNumericShare = 0.95;
 // Collects cells of one column; levels in order of first appearance.
 class ColumnBuilder {
  public:
-  void add(std::string_view cell) {
-    const auto found =
-        position_.try_emplace(std::string(cell), static_cast<std::int32_t>(column_.level.size()));
-    if (found.second) column_.level.emplace_back(cell);
-    column_.code.push_back(found.first->second);
+  void add(std::string_view cell) { column_.code.push_back(code_of(cell)); }
+
+  void add(const RowColumn& type, const RowCells& cells, std::size_t rows) {
+    typed_ = type.storage != CellStorage::kText;
+    if (cells.code != nullptr) translated_.resize(cells.levels->size(), -1);
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (cells.is_missing(r)) {
+        add_missing(type.missing_text);
+      } else if (cells.code != nullptr) {
+        std::int32_t& code = translated_[static_cast<std::size_t>(cells.code[r])];
+        if (code < 0) code = code_of(cells.text_at(r));
+        column_.code.push_back(code);
+      } else if (!typed_) {
+        add(cells.text_at(r));
+      } else if (type.storage == CellStorage::kReal && std::isnan(cells.real[r])) {
+        add_missing(type.missing_text);
+      } else {
+        scratch_.clear();
+        append_text(type, cells, r, scratch_);
+        add(scratch_);
+        set_at(level_number_, kMissing, number_at(type, cells, r));
+      }
+    }
   }
 
   AuditColumn finish(std::string name, std::span<const std::string> markers, char mark, CellKind kind) {
     column_.name = std::move(name);
     column_.category = kind == CellKind::kCategory;
+    const NumberForm form = kind == CellKind::kDate        ? NumberForm::kDate
+                            : kind == CellKind::kTimestamp ? NumberForm::kTimestamp
+                                                           : NumberForm::kNumber;
     std::vector<bool> level_missing(column_.level.size());
-    std::vector<double> level_number(column_.level.size(), kMissing);
+    std::vector<double> level_number = std::move(level_number_);
+    level_number.resize(column_.level.size(), kMissing);
+    level_missing_.resize(column_.level.size(), 0);
     for (std::size_t l = 0; l < column_.level.size(); ++l) {
-      level_missing[l] = is_missing(column_.level[l], markers);
-      const ParsedNumber parsed = parse_number(column_.level[l], mark);
-      if (!level_missing[l] && parsed.ok()) level_number[l] = parsed.value;
+      level_missing[l] = level_missing_[l] != 0 || is_missing(column_.level[l], markers);
+      if (level_missing[l]) level_number[l] = kMissing;
+      if (level_missing[l] || typed_) continue;
+      const ParsedNumber parsed = parse_value(column_.level[l], form, mark);
+      if (parsed.ok()) level_number[l] = parsed.value;
     }
     Index present = 0;
     Index numbers = 0;
@@ -45,7 +72,7 @@ class ColumnBuilder {
       if (!std::isnan(level_number[code])) ++numbers;
     }
     const bool most = static_cast<double>(numbers) >= kNumericShare * static_cast<double>(present);
-    if (numbers > 0 && (kind == CellKind::kNumber || (kind == CellKind::kGuess && most))) {
+    if (numbers > 0 && kind != CellKind::kCategory && (kind != CellKind::kGuess || most)) {
       column_.number.resize(static_cast<Index>(column_.code.size()));
       for (std::size_t i = 0; i < column_.code.size(); ++i) {
         column_.number[static_cast<Index>(i)] = level_number[column_.code[i]];
@@ -56,8 +83,30 @@ class ColumnBuilder {
   }
 
  private:
+  std::int32_t code_of(std::string_view cell) {
+    const auto found =
+        position_.try_emplace(std::string(cell), static_cast<std::int32_t>(column_.level.size()));
+    if (found.second) column_.level.emplace_back(cell);
+    return found.first->second;
+  }
+  void add_missing(std::string_view text) {
+    add(text);
+    set_at(level_missing_, std::uint8_t{0}, std::uint8_t{1});
+  }
+  // What is known of the level that was added last.
+  template <typename T>
+  void set_at(std::vector<T>& values, T otherwise, T value) {
+    values.resize(std::max(values.size(), column_.level.size()), otherwise);
+    values[static_cast<std::size_t>(column_.code.back())] = value;
+  }
+
   AuditColumn column_;
   std::unordered_map<std::string, std::int32_t> position_;
+  std::vector<std::int32_t> translated_;     // codes of a column that comes as codes
+  std::vector<double> level_number_;         // of levels that never were text
+  std::vector<std::uint8_t> level_missing_;  // levels that were flagged
+  std::string scratch_;
+  bool typed_ = false;
 };
 
 }  // namespace
@@ -125,19 +174,18 @@ std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const st
 template std::vector<AuditColumn> columns_of(const Attribute<float>&, const std::string&);
 template std::vector<AuditColumn> columns_of(const Attribute<double>&, const std::string&);
 
-AuditTable table_of_csv(CsvReader& reader, const std::map<std::string, CellKind>& kinds) {
-  std::vector<ColumnBuilder> builders(reader.names().size());
-  CsvChunk chunk;
-  while (reader.next(chunk)) {
-    for (std::int64_t i = 0; i < chunk.rows(); ++i) {
-      for (std::size_t c = 0; c < builders.size(); ++c) builders[c].add(chunk.cell(i, c));
-    }
+AuditTable table_of_rows(RowSource& source, const std::map<std::string, CellKind>& kinds) {
+  const std::vector<RowColumn>& columns = source.columns();
+  std::vector<ColumnBuilder> builders(columns.size());
+  RowChunk chunk;
+  while (source.next(chunk)) {
+    for (std::size_t c = 0; c < builders.size(); ++c)
+      builders[c].add(columns[c], chunk.cells(c), static_cast<std::size_t>(chunk.rows()));
   }
   AuditTable table;
   for (std::size_t c = 0; c < builders.size(); ++c) {
-    const std::string& name = reader.names()[c];
-    const auto known = kinds.find(name);
-    table.columns.push_back(builders[c].finish(name, reader.options().missing, reader.options().decimal,
+    const auto known = kinds.find(columns[c].name);
+    table.columns.push_back(builders[c].finish(columns[c].name, source.style().missing, source.style().decimal,
                                                known == kinds.end() ? CellKind::kGuess : known->second));
   }
   return table;

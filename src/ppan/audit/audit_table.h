@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ppan/core/records.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/row_source.h"
 
 namespace ppan {
 
@@ -42,6 +42,8 @@ enum class CellKind {
   kGuess,     ///< Numbers when at least 95 % of the cells that are not missing read as numbers.
   kNumber,    ///< Numbers wherever a cell reads as one.
   kCategory,  ///< Names, even if they look like numbers.
+  kDate,      ///< Days, wherever a cell reads as a date.
+  kTimestamp,  ///< Microseconds, wherever a cell reads as a time.
 };
 
 AuditColumn column_of_cells(std::string name, std::span<const std::string> cells,
@@ -56,8 +58,9 @@ AuditColumn column_of_codes(std::string name, Symbols codes, std::int32_t levels
 template <typename Scalar>
 std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const std::string& name);
 
-/// Everything that is left in the reader; `kinds` of columns that are known by name.
-AuditTable table_of_csv(CsvReader& reader, const std::map<std::string, CellKind>& kinds = {});
+/// Everything that is left in the source; `kinds` of columns that are known by name. Cells that were not text have the
+/// text that they are written as; what the source calls a number is one, unless `kinds` says otherwise.
+AuditTable table_of_rows(RowSource& source, const std::map<std::string, CellKind>& kinds = {});
 
 /// `more` below `table`: the same columns, text by text.
 void append_rows(AuditColumn& column, const AuditColumn& more);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ppan/core/printable.h"
+
 namespace ppan {
 namespace {
 
@@ -31,6 +33,7 @@ class Words {
   [[nodiscard]] std::string interval(const Estimate& e) const {
     return e.interval95 ? interval(*e.interval95) : std::string("exact");
   }
+  [[nodiscard]] std::string_view unit() const { return to_string(unit_); }
   static std::string percent(const Rate& r) {
     return fmt::format("{:.1f} % ({:.1f} to {:.1f})", 100 * r.value, 100 * r.interval95.low,
                        100 * r.interval95.high);
@@ -80,6 +83,23 @@ void add_numbers(const AttributeAudit& a, const Words& words, std::string& text)
   add_upper(a.upper, words, text);
 }
 
+// A probability in percent, information in the unit asked for, ratios and gains as they are.
+std::string measure_text(const LeakageMeasure& m, const Words& words) {
+  const auto text = [&](double v) {
+    if (m.unit == MeasureUnit::kNats) return words.number(v);
+    return m.unit == MeasureUnit::kProbability ? fmt::format("{:.1f} %", 100 * v) : fmt::format("{:.4f}", v);
+  };
+  const Interval i = m.estimate.interval95.value_or(Interval{m.estimate.nats, m.estimate.nats});
+  return fmt::format("{}{} (95 % interval {} to {}), {}", text(m.estimate.nats),
+                     m.unit == MeasureUnit::kNats ? fmt::format(" {}", words.unit()) : std::string(),
+                     text(i.low), text(i.high), to_string(m.estimate.bound));
+}
+
+void add_measures(const AttributeAudit& a, const Words& words, std::string& text) {
+  for (const LeakageMeasure& m : a.measures)
+    text += fmt::format("  {:<40}{}\n", m.title, measure_text(m, words));
+}
+
 void add_learning(const AttributeAudit& a, const Words& words, std::string& text) {
   if (a.learning.size() < 2) return;
   text += "  found by rows learned from:";
@@ -87,8 +107,8 @@ void add_learning(const AttributeAudit& a, const Words& words, std::string& text
     text += fmt::format("  {} {}", p.rows, words.number(std::max(0.0, p.gain.value)));
   text += a.verdict == AuditVerdict::kInconclusive ? "  - INCONCLUSIVE, more rows are needed\n" : "\n";
   if (!a.forecast) return;
-  for (const auto& [rows, e] :
-       {std::pair("ten times the rows", &a.forecast->ten_times), std::pair("any number of rows", &a.forecast->limit)}) {
+  for (const auto& [rows, e] : {std::pair("ten times the rows", &a.forecast->ten_times),
+                                std::pair("any number of rows", &a.forecast->limit)}) {
     text += fmt::format("  with {} attackers are expected to find {} (estimate, 95 % interval {})\n", rows,
                         words.amount(e->nats), words.interval(*e));
   }
@@ -96,8 +116,9 @@ void add_learning(const AttributeAudit& a, const Words& words, std::string& text
 
 void add_power(const AttributeAudit& a, const Words& words, std::string& text) {
   if (!a.power) return;
-  text += fmt::format("  power: this audit finds {} and more with probability 0.9 (planted leaks, both kinds)\n",
-                      words.amount(a.power->nats));
+  text +=
+      fmt::format("  power: this audit finds {} and more with probability 0.9 (planted leaks, both kinds)\n",
+                  words.amount(a.power->nats));
   text += fmt::format("  so the finding allows for up to {}\n", words.amount(a.upper_end));
 }
 
@@ -148,6 +169,20 @@ Json json_of(const Estimate& e) {
           {"bound", to_string(e.bound)},
           {"method", e.method},
           {"samples", e.samples}};
+}
+
+Json measures_json(const AttributeAudit& a) {
+  Json out = Json::array();
+  for (const LeakageMeasure& m : a.measures) {
+    Json one{{"name", m.name}, {"title", m.title}, {"unit", to_string(m.unit)}};
+    one["value"] = finite(m.estimate.nats);
+    one["interval95"] = m.estimate.interval95 ? json_of(*m.estimate.interval95) : Json(nullptr);
+    one["bound"] = to_string(m.estimate.bound);
+    one["method"] = m.estimate.method;
+    one["more_is_worse"] = m.more_is_worse;
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 Json json_of(const AttributeAudit& a) {
@@ -218,6 +253,7 @@ Json json_of(const AttributeAudit& a) {
                                {"additional_nats", json_of(a.side->additional)},
                                {"sum_nats", finite(a.side->bound)}};
   }
+  if (!a.measures.empty()) out["measures"] = measures_json(a);
   if (!a.repeats.empty()) out["repeated_releases"] = repeats;
   out["notes"] = a.notes;
   return out;
@@ -229,22 +265,26 @@ std::string headline(const AttributeAudit& a, InformationUnit unit) {
   const Words words(unit);
   const std::string known = fmt::format("{} to be known", words.amount(a.entropy));
   if (a.leakage.interval95->low > 0) {
-    return fmt::format("leakage of \"{}\" is at least {} (95 % interval {}), found by {}; {}", a.name,
-                       words.amount(a.leakage.nats), words.interval(a.leakage), a.winner, known);
+    return fmt::format("leakage of \"{}\" is at least {} (95 % interval {}), found by {}; {}",
+                       printable(a.name), words.amount(a.leakage.nats), words.interval(a.leakage),
+                       printable(a.winner), known);
   }
-  return fmt::format("nothing was seen of \"{}\" (95 % interval {}, {}); {}", a.name, words.interval(a.leakage),
-                     a.power ? fmt::format("and leaks below {} are not seen by this audit", words.amount(a.power->nats))
-                             : std::string("power not measured"),
-                     known);
+  return fmt::format(
+      "nothing was seen of \"{}\" (95 % interval {}, {}); {}", printable(a.name), words.interval(a.leakage),
+      a.power ? fmt::format("and leaks below {} are not seen by this audit", words.amount(a.power->nats))
+              : std::string("power not measured"),
+      known);
 }
 
 std::string to_text(const AuditReport& report, InformationUnit unit) {
   const Words words(unit);
   std::string text = fmt::format(
-      "Audit of {} rows and {} released columns{}: attackers learned from {} rows{}{}, were chosen on {} and are "
+      "Audit of {} rows and {} released columns{}: attackers learned from {} rows{}{}, were chosen on {} and "
+      "are "
       "reported on {}.\n",
       report.rows, report.released.size(), report.quick ? " (quick)" : "", report.training_rows,
-      report.trained_rows > 0 ? fmt::format(" and {} that trained the mechanism", report.trained_rows) : std::string(),
+      report.trained_rows > 0 ? fmt::format(" and {} that trained the mechanism", report.trained_rows)
+                              : std::string(),
       report.releases_per_training_row > 1
           ? fmt::format(" ({} releases of each)", report.releases_per_training_row)
           : std::string(),
@@ -261,6 +301,7 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
     add_power(a, words, text);
     add_learning(a, words, text);
     add_numbers(a, words, text);
+    add_measures(a, words, text);
     add_where(a, words, text);
     add_side(a, words, text);
     for (const std::string& note : a.notes) text += fmt::format("  note: {}\n", note);
@@ -297,7 +338,7 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
       "\nA finding is a lower bound: other attackers may find more. What attackers know and what is not "
       "claimed: "
       "docs/attack_model.md\n";
-  return text;
+  return printable_lines(text);
 }
 
 std::string to_json(const AuditReport& report) {

@@ -9,8 +9,8 @@
 
 namespace ppan {
 
-/// "leakage of "marital" is at least 0.123 nats (95 % interval 0.110 to 0.136), found by boosted trees; 1.320 nats
-/// to be known", or that nothing was seen and from which size on it would have been.
+/// "leakage of "marital" is at least 0.123 nats (95 % interval 0.110 to 0.136), found by boosted trees; 1.320
+/// nats to be known", or that nothing was seen and from which size on it would have been.
 std::string headline(const AttributeAudit& attribute, InformationUnit unit);
 
 /// Tables and sentences for a terminal, lines ending in '\n'.

@@ -31,7 +31,8 @@ int written_decimals(std::string_view text) {
   text = without_exponent(text);
   const std::size_t mark = text.find_first_of(".,");
   if (mark == std::string_view::npos) return 0;
-  return static_cast<int>(std::count_if(text.begin() + static_cast<std::ptrdiff_t>(mark), text.end(), is_digit));
+  return static_cast<int>(
+      std::count_if(text.begin() + static_cast<std::ptrdiff_t>(mark), text.end(), is_digit));
 }
 
 DigitForm digit_form(std::string_view text, int decimals) {

@@ -16,7 +16,8 @@ constexpr std::array<Index, 2> kLeastLeaf{3, 30};
 
 using Bins = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
 
-// Features cut into at most kMostBins bins of about equal share; `edge[f][b]` is the least value of bin b + 1.
+// Features cut into at most kMostBins bins of about equal share; `edge[f][b]` is the least value of bin b
+// + 1.
 struct BinnedRows {
   Bins bin;
   std::vector<std::vector<float>> edge;
@@ -56,12 +57,21 @@ class Grower {
          RandomSource& random)
       : rows_(rows), x_(x), task_(task), kind_(kind), least_leaf_(least_leaf), random_(random) {
     const auto features = static_cast<double>(rows.bin.cols());
-    tried_ = std::max<Index>(1, std::min<Index>(rows.bin.cols(), std::lround(std::ceil(2 * std::sqrt(features)))));
+    tried_ =
+        std::max<Index>(1, std::min<Index>(rows.bin.cols(), std::lround(std::ceil(2 * std::sqrt(features)))));
     features_.resize(static_cast<std::size_t>(rows.bin.cols()));
     std::iota(features_.begin(), features_.end(), Index{0});
     count_.resize(static_cast<std::size_t>(task.levels) * kMostBins);
     left_.resize(static_cast<std::size_t>(task.levels));
     all_.resize(static_cast<std::size_t>(task.levels));
+  }
+
+  // n log n of every count that a tree can meet: most of the time would go into logarithms.
+  static std::vector<double> make_log_table() {
+    std::vector<double> out(static_cast<std::size_t>(kMostTreeRows) + 1, 0.0);
+    for (std::size_t n = 1; n < out.size(); ++n)
+      out[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+    return out;
   }
 
   ForestAttacker::Tree grow(std::vector<std::int32_t> sample) {
@@ -88,9 +98,10 @@ class Grower {
       });
       const auto left = static_cast<std::size_t>(middle - part.begin());
       const auto below = static_cast<std::int32_t>(tree.nodes.size());
-      tree.nodes[at.node] = {static_cast<std::int32_t>(split.feature),
-                             rows_.edge[static_cast<std::size_t>(split.feature)][static_cast<std::size_t>(split.bin - 1)],
-                             below};
+      tree.nodes[at.node] = {
+          static_cast<std::int32_t>(split.feature),
+          rows_.edge[static_cast<std::size_t>(split.feature)][static_cast<std::size_t>(split.bin - 1)],
+          below};
       tree.nodes.resize(tree.nodes.size() + 2);
       open.push_back({static_cast<std::size_t>(below), at.begin, at.begin + left, at.depth + 1});
       open.push_back({static_cast<std::size_t>(below) + 1, at.begin + left, at.end, at.depth + 1});
@@ -102,8 +113,9 @@ class Grower {
   void make_leaf(std::span<const std::int32_t> part, ForestAttacker::Tree& tree, std::size_t node) {
     tree.nodes[node].below = static_cast<std::int32_t>(tree.shares.size());
     const auto total = static_cast<double>(part.size()) + kPriorRows;
-    std::fill(all_.begin(), all_.end(), 0.0);
-    for (const std::int32_t row : part) all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+    std::fill(all_.begin(), all_.end(), 0);
+    for (const std::int32_t row : part)
+      all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
     for (std::size_t l = 0; l < all_.size(); ++l) {
       tree.shares.push_back(
           static_cast<float>((all_[l] + kPriorRows * task_.prior[static_cast<Index>(l)]) / total));
@@ -111,30 +123,36 @@ class Grower {
   }
 
   // Sum over classes of n log n: what entropies of counts are made of.
-  static double sum_log(const std::vector<double>& count, double total) {
-    double sum = total > 0 ? -total * std::log(total) : 0;
-    for (const double c : count) sum += c > 0 ? c * std::log(c) : 0;
+  static double sum_log(const std::vector<std::int32_t>& count, std::int32_t total) {
+    static const std::vector<double> n_log_n = make_log_table();
+    double sum = -n_log_n[static_cast<std::size_t>(total)];
+    for (const std::int32_t c : count) sum += n_log_n[static_cast<std::size_t>(c)];
     return sum;
   }
 
   Split best_split(std::span<const std::int32_t> part) {
     Split best;
-    const auto rows = static_cast<double>(part.size());
+    const auto rows = static_cast<std::int32_t>(part.size());
     if (static_cast<Index>(part.size()) < 2 * least_leaf_) return best;
-    std::fill(all_.begin(), all_.end(), 0.0);
-    for (const std::int32_t row : part) all_[static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+    std::fill(all_.begin(), all_.end(), 0);
+    own_.clear();
+    for (const std::int32_t row : part) {
+      own_.push_back(x_[static_cast<std::size_t>(row)]);
+      all_[static_cast<std::size_t>(own_.back())] += 1;
+    }
     if (*std::max_element(all_.begin(), all_.end()) == rows) return best;
     const double whole = sum_log(all_, rows);
-    const std::vector<double> all = all_;
+    const std::vector<std::int32_t> all = all_;
     for (Index t = 0; t < tried_; ++t) {
-      const auto other = static_cast<std::size_t>(t + random_.index(static_cast<Index>(features_.size()) - t));
+      const auto other =
+          static_cast<std::size_t>(t + random_.index(static_cast<Index>(features_.size()) - t));
       std::swap(features_[static_cast<std::size_t>(t)], features_[other]);
       try_feature(features_[static_cast<std::size_t>(t)], part, all, whole, best);
     }
     return best;
   }
 
-  void try_feature(Index feature, std::span<const std::int32_t> part, const std::vector<double>& all,
+  void try_feature(Index feature, std::span<const std::int32_t> part, const std::vector<std::int32_t>& all,
                    double whole, Split& best) {
     const auto levels = static_cast<std::size_t>(task_.levels);
     const auto bins = static_cast<int>(rows_.edge[static_cast<std::size_t>(feature)].size()) + 1;
@@ -142,27 +160,26 @@ class Grower {
     const std::uint8_t* bin = rows_.bin.col(feature).data();
     int low = bins;
     int high = -1;
-    for (const std::int32_t row : part) {
-      const int b = bin[row];
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const int b = bin[part[i]];
       low = std::min(low, b);
       high = std::max(high, b);
-      count_[static_cast<std::size_t>(b) * levels + static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
+      count_[static_cast<std::size_t>(b) * levels + static_cast<std::size_t>(own_[i])] += 1;
     }
     if (low == high) return;
-    const int only = kind_ == ForestKind::kExtraTrees
-                         ? low + 1 + static_cast<int>(random_.index(high - low))
-                         : -1;
-    std::fill(left_.begin(), left_.end(), 0.0);
-    double left_rows = 0;
-    const auto rows = static_cast<double>(part.size());
+    const int only =
+        kind_ == ForestKind::kExtraTrees ? low + 1 + static_cast<int>(random_.index(high - low)) : -1;
+    std::fill(left_.begin(), left_.end(), 0);
+    std::int32_t left_rows = 0;
+    const auto rows = static_cast<std::int32_t>(part.size());
     for (int b = low; b < high; ++b) {
       for (std::size_t l = 0; l < levels; ++l) {
-        const double c = count_[static_cast<std::size_t>(b) * levels + l];
+        const std::int32_t c = count_[static_cast<std::size_t>(b) * levels + l];
         left_[l] += c;
         left_rows += c;
       }
       if (only >= 0 && b + 1 != only) continue;
-      if (left_rows < static_cast<double>(least_leaf_) || rows - left_rows < static_cast<double>(least_leaf_)) continue;
+      if (left_rows < least_leaf_ || rows - left_rows < least_leaf_) continue;
       for (std::size_t l = 0; l < levels; ++l) all_[l] = all[l] - left_[l];
       const double gain = sum_log(left_, left_rows) + sum_log(all_, rows - left_rows) - whole;
       if (gain > best.gain) best = {feature, b + 1, gain};
@@ -178,8 +195,9 @@ class Grower {
   Index tried_ = 1;
   std::vector<Index> features_;
   std::vector<std::int32_t> count_;
-  std::vector<double> left_;
-  std::vector<double> all_;
+  std::vector<std::int32_t> left_;
+  std::vector<std::int32_t> all_;
+  Symbols own_;  // truth of the rows of a node, side by side
 };
 
 std::vector<std::int32_t> sample_rows(Index rows, ForestKind kind, RandomSource& random) {
@@ -222,7 +240,8 @@ Matrix<float> ForestAttacker::log_probability(const AttackRows& rows) {
       const Node* node = tree.nodes.data();
       while (node->feature >= 0)
         node = tree.nodes.data() + node->below + (rows.data(i, node->feature) < node->threshold ? 0 : 1);
-      for (Index l = 0; l < task_.levels; ++l) out(i, l) += tree.shares[static_cast<std::size_t>(node->below + l)];
+      for (Index l = 0; l < task_.levels; ++l)
+        out(i, l) += tree.shares[static_cast<std::size_t>(node->below + l)];
     }
   }
   out = (out / static_cast<float>(std::max<std::size_t>(1, trees_.size()))).array().max(1e-12F).log();

@@ -297,6 +297,10 @@ Problems LeakageMeasureOptions::check(Index levels) const {
   return list.take();
 }
 
+bool more_is_worse(std::string_view name) {
+  return name != kSecurity.name;
+}
+
 std::vector<std::string> leakage_measure_names(const LeakageMeasureOptions& options) {
   std::vector<std::string> names{kPrior.name, kBayes.name, kMinEntropy.name, kAdditive.name, kSecurity.name};
   for (const double a : options.alpha) {

@@ -52,6 +52,9 @@ struct LeakageMeasureOptions {
 /// and gain-leakage.
 std::vector<std::string> leakage_measure_names(const LeakageMeasureOptions& options);
 
+/// False for a measure of which more is better (Bayes security).
+bool more_is_worse(std::string_view name);
+
 /// Of a known joint P(x,z), a row per x. Bound::kExact. Throws Error(kBadInput) for a joint that is none,
 /// Error(kUsage) for bad options.
 std::vector<LeakageMeasure> exact_leakage_measures(const MatrixRef<double>& joint,

@@ -17,8 +17,8 @@ Vector<double> forecast_weights(const Vector<double>& u, double at) {
   return Vector<double>::Constant(u.size(), 1 / count) + centred * ((at - u.mean()) / centred.squaredNorm());
 }
 
-Estimate forecast(std::span<const Index> rows, std::span<const Vector<double>> gain, double times, double entropy,
-                  const Units& unit, const std::string& method) {
+Estimate forecast(std::span<const Index> rows, std::span<const Vector<double>> gain, double times,
+                  double entropy, const Units& unit, const std::string& method) {
   const auto most = static_cast<double>(rows.back());
   const Rate now = mean_rate(gain.back(), unit);
   const auto clip = [&](double v) { return std::clamp(v, 0.0, std::max(0.0, entropy)); };

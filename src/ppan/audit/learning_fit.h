@@ -20,8 +20,8 @@ struct LearningForecast {
   Estimate limit;      ///< With any number of them.
 };
 
-/// `gain[k]`: per test row, of the attacker that learned from `rows[k]`, fewest first. Nothing with fewer than
-/// three of them.
+/// `gain[k]`: per test row, of the attacker that learned from `rows[k]`, fewest first. Nothing with fewer
+/// than three of them.
 std::optional<LearningForecast> forecast_learning(std::span<const Index> rows,
                                                   std::span<const Vector<double>> gain, double entropy,
                                                   const Units& unit = {});

@@ -34,6 +34,18 @@ std::string seed_text(std::uint64_t seed) {
   return std::to_string(seed >> 40U ^ (seed & 0x7FFFFFU));
 }
 
+// XGBoost registers its thread-local objects when a thread frees its first matrix. The C library ends the process if
+// it finds no memory for that, so it is done at once, with a matrix of one cell, not after a failed training.
+void settle_thread() {
+  thread_local bool settled = false;
+  if (settled) return;
+  const float cell = 0;
+  DMatrixHandle handle = nullptr;
+  check(XGDMatrixCreateFromMat(&cell, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle));
+  XGDMatrixFree(handle);
+  settled = true;
+}
+
 // Owner of a data matrix of XGBoost.
 class TreeData {
  public:
@@ -149,6 +161,7 @@ TreeAttacker::TreeAttacker(const AttackTask& task) : Attacker(task) {}
 TreeAttacker::~TreeAttacker() = default;
 
 void TreeAttacker::fit(const AttackRows& train, const AttackRows& selection, RandomSource& random) {
+  settle_thread();
   const bool binary = task_.levels == 2;
   std::vector<float> start;
   if (binary) {

@@ -78,7 +78,8 @@ Rate difference(const Vector<double>& a, const Vector<double>& b) {
   return {value, {value - half, value + half}};
 }
 
-UnalignedFinding attack_carried(const UnalignedInput& input, UnalignedFinding out, const AuditOptions& options) {
+UnalignedFinding attack_carried(const UnalignedInput& input, UnalignedFinding out,
+                                const AuditOptions& options) {
   const Index original = input.original.rows();
   const Index control = input.control ? input.control->rows() : 0;
   AuditTable known = take_columns(input.original, out.known);
@@ -158,7 +159,8 @@ AuditTable with_nearest(const UnalignedInput& input, const std::vector<std::stri
   return out;
 }
 
-UnalignedFinding attack_not_carried(const UnalignedInput& input, UnalignedFinding out, const AuditOptions& options) {
+UnalignedFinding attack_not_carried(const UnalignedInput& input, UnalignedFinding out,
+                                    const AuditOptions& options) {
   std::vector<std::int32_t> rows = range(0, input.original.rows());
   SeededRandom random = SeededRandom(options.seed).fork("unaligned-labelled");
   shuffle(random, rows);
@@ -185,9 +187,10 @@ void check_input(const UnalignedInput& input) {
   if (input.sensitive.empty())
     throw Error(ErrorCode::kUsage, "no sensitive column is named", "Name at least one: --sensitive COLUMN.");
   if (input.original.rows() < kLeastRows || input.released.rows() < kLeastRows) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} original and {} released rows are too few to audit; at least {} of each are needed",
-                            input.original.rows(), input.released.rows(), kLeastRows));
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{} original and {} released rows are too few to audit; at least {} of each are needed",
+                    input.original.rows(), input.released.rows(), kLeastRows));
   }
   for (const std::string& name : input.sensitive) {
     if (input.original.find(name) == nullptr || (input.control && input.control->find(name) == nullptr))
@@ -242,12 +245,15 @@ UnalignedReport audit_unaligned(const UnalignedInput& input, const AuditOptions&
 }
 
 std::string to_text(const UnalignedReport& report, InformationUnit unit) {
-  const auto amount = [&](double nats) { return fmt::format("{:.4f} {}", from_nats(nats, unit), to_string(unit)); };
+  const auto amount = [&](double nats) {
+    return fmt::format("{:.4f} {}", from_nats(nats, unit), to_string(unit));
+  };
   const auto interval = [&](const Interval& i) {
     return fmt::format("{:.4f} to {:.4f}", from_nats(i.low, unit), from_nats(i.high, unit));
   };
   std::string text = fmt::format(
-      "Audit of a release that is not row by row: {} released rows, {} original ones, {} control rows. Attackers know "
+      "Audit of a release that is not row by row: {} released rows, {} original ones, {} control rows. "
+      "Attackers know "
       "columns of a person and infer another.\n",
       report.released_rows, report.original_rows, report.control_rows);
   for (const UnalignedFinding& a : report.attributes) {
@@ -255,8 +261,8 @@ std::string to_text(const UnalignedReport& report, InformationUnit unit) {
                         a.carried ? "which the release carries" : "which the release does not carry",
                         amount(a.leakage.nats), interval(*a.leakage.interval95), a.winner, amount(a.entropy));
     text += fmt::format("  known of a person: {}\n", fmt::join(a.known, ", "));
-    text += fmt::format("  guesses right {:.1f} %, by the most frequent value alone {:.1f} %\n", 100 * a.accuracy.value,
-                        100 * a.prior_accuracy);
+    text += fmt::format("  guesses right {:.1f} %, by the most frequent value alone {:.1f} %\n",
+                        100 * a.accuracy.value, 100 * a.prior_accuracy);
     if (a.control) {
       text += fmt::format("  {}: {} (95 % interval {})\n",
                           a.carried ? "the same about control rows" : "the same without the release",
@@ -265,14 +271,15 @@ std::string to_text(const UnalignedReport& report, InformationUnit unit) {
                           interval(a.beyond_control->interval95));
     } else {
       text +=
-          "  without control rows (--control) nobody can say how much of this the population tells about anybody\n";
+          "  without control rows (--control) nobody can say how much of this the population tells about "
+          "anybody\n";
     }
   }
   if (report.limit) {
     text += fmt::format("\nlimit {}: {}\n", amount(*report.limit),
-                        report.over_limit().empty()
-                            ? "kept"
-                            : fmt::format("NOT shown to be kept for {}", fmt::join(report.over_limit(), ", ")));
+                        report.over_limit().empty() ? "kept"
+                                                    : fmt::format("NOT shown to be kept for {}",
+                                                                  fmt::join(report.over_limit(), ", ")));
   }
   return text;
 }
@@ -280,23 +287,25 @@ std::string to_text(const UnalignedReport& report, InformationUnit unit) {
 std::string to_json(const UnalignedReport& report) {
   Json attributes = Json::array();
   for (const UnalignedFinding& a : report.attributes) {
-    Json one{{"name", a.name},         {"carried", a.carried}, {"known", a.known},
-             {"entropy_nats", a.entropy}, {"leakage", json_of(a.leakage)}, {"winner", a.winner},
-             {"accuracy", a.accuracy.value}, {"prior_accuracy", a.prior_accuracy}};
+    Json one{{"name", a.name},
+             {"carried", a.carried},
+             {"known", a.known},
+             {"entropy_nats", a.entropy},
+             {"leakage", json_of(a.leakage)},
+             {"winner", a.winner},
+             {"accuracy", a.accuracy.value},
+             {"prior_accuracy", a.prior_accuracy}};
     if (a.control) {
       one["control"] = json_of(*a.control);
-      one["beyond_control_nats"] = {{"value", a.beyond_control->value},
-                                    {"interval95", Json::array({a.beyond_control->interval95.low,
-                                                                a.beyond_control->interval95.high})}};
+      one["beyond_control_nats"] = {
+          {"value", a.beyond_control->value},
+          {"interval95", Json::array({a.beyond_control->interval95.low, a.beyond_control->interval95.high})}};
     }
     attributes.push_back(std::move(one));
   }
-  Json out{{"format", "ppan-unaligned-audit"},
-           {"version", 1},
-           {"original_rows", report.original_rows},
-           {"released_rows", report.released_rows},
-           {"control_rows", report.control_rows},
-           {"attributes", attributes}};
+  Json out{{"format", "ppan-unaligned-audit"},      {"version", 1},
+           {"original_rows", report.original_rows}, {"released_rows", report.released_rows},
+           {"control_rows", report.control_rows},   {"attributes", attributes}};
   if (report.limit) {
     out["limit_nats"] = *report.limit;
     out["over_limit"] = report.over_limit();

@@ -1,14 +1,15 @@
 #pragma once
 
-// Releases that are not row by row: synthetic tables, shuffled or aggregated ones. Here the attack is attribute
-// inference (as in anonymeter): the attacker knows some columns of a person and wants a sensitive one.
+// Releases that are not row by row: synthetic tables, shuffled or aggregated ones. Here the attack is
+// attribute inference (as in anonymeter): the attacker knows some columns of a person and wants a sensitive
+// one.
 //
 //   The release carries the sensitive column: attackers learn it from the released rows and guess it for the
 //   original ones. What they find may be no more than what the population tells about anybody; the same guess
 //   about control rows, which the release was not made from, tells that part.
 //
-//   It does not: attackers who know the sensitive column of half of the original rows guess it for the others,
-//   with and without what the nearest released rows say.
+//   It does not: attackers who know the sensitive column of half of the original rows guess it for the
+//   others, with and without what the nearest released rows say.
 
 #include <optional>
 #include <string>
@@ -21,17 +22,18 @@ namespace ppan {
 struct UnalignedInput {
   AuditTable original;
   AuditTable released;
-  std::optional<AuditTable> control;   ///< Rows that the release was not made from, with the original's columns.
+  std::optional<AuditTable>
+      control;  ///< Rows that the release was not made from, with the original's columns.
   std::vector<std::string> sensitive;  ///< At least one column of the original.
 };
 
 struct UnalignedFinding {
   std::string name;
-  bool carried = false;                 ///< The release has a column of this name.
-  std::vector<std::string> known;       ///< Columns that the attacker knows of a person.
-  double entropy = 0;                   ///< Nats.
-  Estimate leakage;                     ///< About original rows.
-  std::optional<Estimate> control{};    ///< About control rows (carried), or without the release (not carried).
+  bool carried = false;               ///< The release has a column of this name.
+  std::vector<std::string> known;     ///< Columns that the attacker knows of a person.
+  double entropy = 0;                 ///< Nats.
+  Estimate leakage;                   ///< About original rows.
+  std::optional<Estimate> control{};  ///< About control rows (carried), or without the release (not carried).
   std::optional<Rate> beyond_control{};  ///< leakage - control, nats, not clipped.
   std::string winner;
   Rate accuracy;
@@ -48,8 +50,8 @@ struct UnalignedReport {
   [[nodiscard]] std::vector<std::string> over_limit() const;
 };
 
-/// Throws Error(kBadInput) when no column is shared, a sensitive column is not in the original, or rows are too
-/// few.
+/// Throws Error(kBadInput) when no column is shared, a sensitive column is not in the original, or rows are
+/// too few.
 UnalignedReport audit_unaligned(const UnalignedInput& input, const AuditOptions& options = {});
 
 std::string to_text(const UnalignedReport& report, InformationUnit unit);

@@ -1,6 +1,6 @@
 #include "ppan/core/error.h"
 
-#include <utility>
+#include "ppan/core/cell_text.h"
 
 namespace ppan {
 
@@ -22,7 +22,11 @@ int exit_status(ErrorCode code) {
   return 1;
 }
 
-Error::Error(ErrorCode code, const std::string& what, std::string fix)
-    : std::runtime_error(what), code_(code), fix_(std::move(fix)) {}
+Error::Error(ErrorCode code, const std::string& what, const std::string& fix)
+    : std::runtime_error(without_values(what)),
+      code_(code),
+      fix_(without_values(fix)),
+      what_with_values_(with_values(what)),
+      fix_with_values_(with_values(fix)) {}
 
 }  // namespace ppan

@@ -8,6 +8,7 @@
 
 #include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
+#include "ppan/core/per_thread.h"
 #include "ppan/core/random.h"
 
 namespace ppan {
@@ -44,7 +45,8 @@ bool SecureRandom::stale() {
 
 void SecureRandom::refill(std::span<std::uint64_t> words) {
   fork_count_ = forks().load();
-  thread_local Ahead ahead;
+  static PerThread<Ahead> per_thread;
+  Ahead& ahead = per_thread.get();
   if (ahead.fork_count != fork_count_ || ahead.words.size() - ahead.used < words.size()) {
     ahead.used = ahead.words.size();  // none, should the next lines fail
     start_crypto();

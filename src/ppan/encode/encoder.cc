@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "ppan/core/suggest.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv.h"
 
 namespace ppan {
 namespace {
@@ -54,6 +54,7 @@ class Judge {
 
 void start(std::int64_t rows, std::size_t columns, EncodedRows& out) {
   out.rows = rows;
+  out.first_row = 0;
   out.which.resize(columns);
   out.columns.resize(columns);
   out.faults.clear();
@@ -73,18 +74,42 @@ std::size_t EncodedRows::position_of(std::int32_t column) const {
   return static_cast<std::size_t>(at - which.begin());
 }
 
+void append_rows(EncodedRows& rows, const EncodedRows& more) {
+  if (rows.which.empty()) {
+    rows.which = more.which;
+    rows.columns.resize(more.columns.size());
+  }
+  if (rows.which != more.which) throw Error(ErrorCode::kInternal, "rows of other columns cannot be appended");
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  for (std::size_t i = 0; i < more.columns.size(); ++i) {
+    append(rows.columns[i].value, more.columns[i].value);
+    append(rows.columns[i].code, more.columns[i].code);
+    append(rows.columns[i].exact, more.columns[i].exact);
+  }
+  append(rows.bad, more.bad);
+  rows.rows += more.rows;
+  rows.replaced += more.replaced;
+}
+
 std::vector<ColumnSource> bind_columns(const Encoding& encoding, std::span<const std::string> names,
-                                       const CsvReader& reader) {
+                                       const RowSource& source) {
   std::vector<ColumnSource> bound;
   ProblemList problems;
+  ProblemList unfit;
   for (const std::string& name : names) {
-    if (const auto source = reader.find(name)) {
-      bound.push_back({encoding.index_of(name), *source});
+    if (const auto at = source.find(name)) {
+      const std::int32_t column = encoding.index_of(name);
+      const RowColumn& from = source.columns()[*at];
+      const std::string why = unfit_type(from, encoding.columns[static_cast<std::size_t>(column)].type);
+      unfit.require(why.empty(), name, why);
+      bound.push_back({column, *at, from});
     } else {
-      problems.require(false, name, unknown_name("column", name, reader.names()));
+      problems.require(false, name, unknown_name("column", name, source.column_names()));
     }
   }
-  require_none(problems.take(), fmt::format("{} lacks columns that the model needs", reader.source_name()),
+  require_none(problems.take(), fmt::format("{} lacks columns that the model needs", source.name()),
+               ErrorCode::kBadInput);
+  require_none(unfit.take(), fmt::format("{} does not hold what the model was trained on", source.name()),
                ErrorCode::kBadInput);
   return bound;
 }
@@ -103,6 +128,7 @@ Encoder::Encoder(Encoding encoding, char decimal) : encoding_(std::move(encoding
     }
     codes_.push_back(std::move(codes));
     keys_.push_back(std::move(keys));
+    missing_numbers_.push_back(number_markers(column.missing));
     column.format.mark = decimal;
   }
 }
@@ -128,53 +154,116 @@ std::int32_t Encoder::code_of(std::int32_t column, std::string_view level) const
   return known >= 0 ? known : encoding_.columns[c].other_level.value_or(-1);
 }
 
-void Encoder::encode(const CsvChunk& chunk, std::span<const ColumnSource> columns, UnknownRow policy,
+void Encoder::encode_levels(const RowChunk& chunk, const ColumnSource& source, UnknownRow policy,
+                            EncodedColumn& to, EncodedRows& out) const {
+  const ColumnEncoding& column = encoding_.columns[static_cast<std::size_t>(source.column)];
+  const RowCells& cells = chunk.cells(source.source);
+  const bool text = source.from.storage == CellStorage::kText;
+  Judge judge(source.column, policy, out);
+  std::string scratch;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
+    const bool flagged = cells.is_missing(r);
+    std::string_view cell;
+    if (text && !flagged) {
+      cell = cells.text_at(r);
+    } else if (!flagged) {
+      scratch.clear();
+      append_text(source.from, cells, r, scratch);
+      cell = scratch;
+    }
+    const std::int32_t known = flagged ? -1 : find_level(static_cast<std::size_t>(source.column), cell);
+    // A known level is never a marker of "no value", so most cells are compared with no marker.
+    if (known >= 0 && known != column.other_level) {
+      to.code[r] = known;
+      continue;
+    }
+    const bool missing = flagged || (!text && cell.empty()) || is_missing(cell, column.missing);
+    const auto code = missing ? column.missing_level : column.other_level;
+    to.code[r] = code.value_or(0);
+    if (!code) {
+      const auto row = static_cast<std::int64_t>(r);
+      judge.fault(row, chunk.line(row),
+                  [&] { return missing ? std::string(kUnexpectedMissing) : unknown_level(cell); });
+    }
+  }
+}
+
+void Encoder::encode_texts(const RowChunk& chunk, const ColumnSource& source, UnknownRow policy,
+                           EncodedColumn& to, EncodedRows& out) const {
+  const ColumnEncoding& column = encoding_.columns[static_cast<std::size_t>(source.column)];
+  const RowCells& cells = chunk.cells(source.source);
+  const NumberForm form = form_of(column.type);
+  const bool whole = is_whole(column.type);
+  Judge judge(source.column, policy, out);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
+    const bool flagged = cells.is_missing(r);
+    const std::string_view cell = flagged ? std::string_view() : cells.text_at(r);
+    ParsedNumber number =
+        form == NumberForm::kNumber ? parse_number(cell, decimal_) : parse_value(cell, form, decimal_);
+    if (whole && number.ok() && std::nearbyint(number.value) != number.value)
+      number.fault = NumberFault::kNotANumber;
+    // Markers may be numbers (-1, 999), so they come first.
+    const bool missing = flagged || is_missing(cell, column.missing);
+    to.code[r] = missing && column.may_be_missing ? 1 : 0;
+    to.value[r] = missing || !number.ok() ? 0 : column.encode(number.value);
+    if (missing ? !column.may_be_missing : !number.ok()) {
+      const auto row = static_cast<std::int64_t>(r);
+      judge.fault(row, chunk.line(row), [&] {
+        return missing ? std::string(kUnexpectedMissing) : cell_fault(cell, number.fault, column.type);
+      });
+    }
+  }
+}
+
+void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, UnknownRow policy,
+                             EncodedColumn& to, EncodedRows& out) const {
+  const ColumnEncoding& column = encoding_.columns[static_cast<std::size_t>(source.column)];
+  const std::vector<double>& markers = missing_numbers_[static_cast<std::size_t>(source.column)];
+  const RowCells& cells = chunk.cells(source.source);
+  const NumberForm form = form_of(column.type);
+  const bool whole = is_whole(column.type);
+  const bool scaled = form == NumberForm::kTimestamp && source.from.meaning == CellMeaning::kDate;
+  Judge judge(source.column, policy, out);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
+    const double value = scaled ? typed_number(source.from, cells, r, form).value
+                                : number_at(source.from, cells, r);
+    const bool missing = cells.is_missing(r) || std::isnan(value) ||
+                         std::find(markers.begin(), markers.end(), value) != markers.end();
+    const bool ok = std::abs(value) <= 1e100 && (!whole || std::nearbyint(value) == value);
+    to.code[r] = missing && column.may_be_missing ? 1 : 0;
+    to.value[r] = missing || !ok ? 0 : column.encode(value);
+    if (missing ? !column.may_be_missing : !ok) {
+      const auto row = static_cast<std::int64_t>(r);
+      judge.fault(row, chunk.line(row), [&] {
+        if (missing) return std::string(kUnexpectedMissing);
+        std::string cell;
+        append_text(source.from, cells, r, cell);
+        const NumberFault fault = std::isinf(value)          ? NumberFault::kNotFinite
+                                  : std::abs(value) > 1e100 ? NumberFault::kTooLarge
+                                                             : NumberFault::kNotANumber;
+        return cell_fault(cell, fault, column.type);
+      });
+    }
+  }
+}
+
+void Encoder::encode(const RowChunk& chunk, std::span<const ColumnSource> columns, UnknownRow policy,
                      EncodedRows& out) const {
   start(chunk.rows(), columns.size(), out);
+  out.first_row = chunk.first_row();
   const auto rows = static_cast<std::size_t>(out.rows);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::int32_t index = columns[i].column;
-    const std::size_t source = columns[i].source;
-    const ColumnEncoding& column = encoding_.columns[static_cast<std::size_t>(index)];
+    const ColumnEncoding& column = encoding_.columns[static_cast<std::size_t>(columns[i].column)];
     EncodedColumn& to = out.columns[i];
-    Judge judge(index, policy, out);
-    out.which[i] = index;
+    out.which[i] = columns[i].column;
     to.code.resize(rows);
     to.value.resize(column.numeric() ? rows : 0);
     if (!column.numeric()) {
-      for (std::size_t r = 0; r < rows; ++r) {
-        const std::string_view cell = chunk.cell(static_cast<std::int64_t>(r), source);
-        const std::int32_t known = find_level(static_cast<std::size_t>(index), cell);
-        // A known level is never a marker of "no value", so most cells are compared with no marker.
-        if (known >= 0 && known != column.other_level) {
-          to.code[r] = known;
-          continue;
-        }
-        const bool missing = is_missing(cell, column.missing);
-        const auto code = missing ? column.missing_level : column.other_level;
-        to.code[r] = code.value_or(0);
-        if (!code) {
-          judge.fault(static_cast<std::int64_t>(r), chunk.line(static_cast<std::int64_t>(r)),
-                      [&] { return missing ? std::string(kUnexpectedMissing) : unknown_level(cell); });
-        }
-      }
-      continue;
-    }
-    for (std::size_t r = 0; r < rows; ++r) {
-      const auto row = static_cast<std::int64_t>(r);
-      const std::string_view cell = chunk.cell(row, source);
-      ParsedNumber number = parse_number(cell, decimal_);
-      if (column.type == ColumnType::kInteger && number.ok() && std::nearbyint(number.value) != number.value)
-        number.fault = NumberFault::kNotANumber;
-      // Markers may be numbers (-1, 999), so they come first.
-      const bool missing = is_missing(cell, column.missing);
-      to.code[r] = missing && column.may_be_missing ? 1 : 0;
-      to.value[r] = missing || !number.ok() ? 0 : column.encode(number.value);
-      if (missing ? !column.may_be_missing : !number.ok()) {
-        judge.fault(row, chunk.line(row), [&] {
-          return missing ? std::string(kUnexpectedMissing) : cell_fault(cell, number.fault, column.type);
-        });
-      }
+      encode_levels(chunk, columns[i], policy, to, out);
+    } else if (columns[i].from.storage == CellStorage::kText) {
+      encode_texts(chunk, columns[i], policy, to, out);
+    } else {
+      encode_numbers(chunk, columns[i], policy, to, out);
     }
   }
 }
@@ -239,64 +328,11 @@ Error first_fault(const EncodedRows& rows, const Encoding& encoding, std::string
                                       [](const CellFault& a, const CellFault& b) { return a.row < b.row; });
   if (first == rows.faults.end()) return {ErrorCode::kInternal, "no cell is at fault"};
   const std::string where =
-      first->line > 0 ? fmt::format("line {}", first->line) : fmt::format("row {}", first->row + 1);
+      first->line > 0 ? fmt::format("line {}", first->line) : fmt::format("row {}", rows.first_row + first->row + 1);
   return {ErrorCode::kBadInput,
           fmt::format("{} {}, column \"{}\": {}", source_name, where,
                       encoding.columns[static_cast<std::size_t>(first->column)].name, first->what),
           "fix the row, or choose release.unknown = \"reject\" or \"nearest\""};
-}
-
-RowWriter::RowWriter(const Encoder& encoder, std::vector<ReleasedColumn> columns, char delimiter)
-    : encoder_(&encoder), columns_(std::move(columns)), delimiter_(delimiter) {
-  for (const ReleasedColumn& released : columns_) {
-    std::vector<std::string> fields;
-    std::string missing;
-    const char end = &released == &columns_.back() ? '\n' : delimiter;
-    if (!released.kept) {
-      const ColumnEncoding& column = encoder.encoding().columns[static_cast<std::size_t>(released.column)];
-      for (const std::string& level : column.levels) {
-        append_field(level, delimiter, fields.emplace_back());
-        fields.back() += end;
-      }
-      append_field(column.missing_text, delimiter, missing);
-      missing += end;
-    }
-    fields_.push_back(std::move(fields));
-    missing_.push_back(std::move(missing));
-  }
-}
-
-void RowWriter::append_header(std::string& out) const {
-  std::vector<std::string> names;
-  for (const ReleasedColumn& column : columns_) names.push_back(column.name);
-  append_row(names, delimiter_, out);
-}
-
-void RowWriter::append_rows(const EncodedRows& rows, const CsvChunk& chunk, std::string& out) const {
-  std::vector<const EncodedColumn*> decoded;
-  for (const ReleasedColumn& column : columns_)
-    decoded.push_back(column.kept ? nullptr : &rows.columns[rows.position_of(column.column)]);
-  for (std::int64_t row = 0; row < rows.rows; ++row) {
-    const auto r = static_cast<std::size_t>(row);
-    if (!rows.bad.empty() && rows.bad[r] != 0) continue;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const char end = i + 1 < columns_.size() ? delimiter_ : '\n';
-      if (columns_[i].kept) {
-        append_field(chunk.cell(row, columns_[i].source), delimiter_, out);
-        out += end;
-        continue;
-      }
-      const EncodedColumn& from = *decoded[i];
-      if (from.value.empty()) {
-        out += fields_[i][static_cast<std::size_t>(from.code[r])];
-      } else if (from.code[r] == 1) {
-        out += missing_[i];
-      } else {
-        encoder_->append_cell(columns_[i].column, from.value[r], 0, out);
-        out += end;
-      }
-    }
-  }
 }
 
 }  // namespace ppan

@@ -11,9 +11,9 @@
 
 #include "ppan/core/matrix.h"
 #include "ppan/encode/encoding.h"
-#include "ppan/read/csv.h"
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
+#include "ppan/source/row_source.h"
 
 namespace ppan {
 
@@ -30,7 +30,7 @@ struct EncodedColumn {
 /// Why a cell could not be encoded.
 struct CellFault {
   std::int64_t row = 0;     ///< In the chunk or table.
-  std::int64_t line = 0;    ///< In the file; 0 when encoded from a Table.
+  std::int64_t line = 0;    ///< In the file; 0 when encoded from a Table, or where there are no lines.
   std::int32_t column = 0;  ///< Of the encoding.
   std::string what{};       ///< `"hello" is not a number`.
 };
@@ -39,6 +39,7 @@ struct EncodedRows {
   std::vector<std::int32_t> which{};     ///< Columns of the encoding, and ...
   std::vector<EncodedColumn> columns{};  ///< ... their values.
   std::int64_t rows = 0;
+  std::int64_t first_row = 0;       ///< Number of the first one in its source.
   std::vector<CellFault> faults{};  ///< Empty under UnknownRow::kNearest.
   std::vector<std::uint8_t> bad{};  ///< 1 for each row with a fault. Its values are as under kNearest.
   std::int64_t replaced = 0;        ///< Cells that were replaced under kNearest.
@@ -47,16 +48,20 @@ struct EncodedRows {
   [[nodiscard]] std::size_t position_of(std::int32_t column) const;
 };
 
-/// Which column of a file holds column `column` of the encoding.
+/// `more` below `rows`: the same columns. Faults are not taken over.
+void append_rows(EncodedRows& rows, const EncodedRows& more);
+
+/// Which column of a source holds column `column` of the encoding.
 struct ColumnSource {
   std::int32_t column = 0;
   std::size_t source = 0;
+  RowColumn from{};  ///< What it holds.
 };
 
-/// Finds `names` among the columns of a file, whatever their order. Throws one Error(kBadInput) that lists
-/// every name that is not there, with suggestions.
+/// Finds `names` among the columns of a source, whatever their order. Throws one Error(kBadInput) that lists
+/// every name that is not there, with suggestions, or every column that holds something else than the encoding's.
 std::vector<ColumnSource> bind_columns(const Encoding& encoding, std::span<const std::string> names,
-                                       const CsvReader& reader);
+                                       const RowSource& source);
 
 /// An Encoding made ready for use. Safe to share between threads.
 class Encoder {
@@ -67,7 +72,7 @@ class Encoder {
   /// Cells to values. A cell cannot be encoded when it is not a number where one belongs, is an unknown level
   /// of a column without a grouped level, or is missing where training saw nothing missing. Under kNearest it
   /// takes the most frequent level, or v = 0; otherwise it is listed in `out.faults`.
-  void encode(const CsvChunk& chunk, std::span<const ColumnSource> columns, UnknownRow policy,
+  void encode(const RowChunk& chunk, std::span<const ColumnSource> columns, UnknownRow policy,
               EncodedRows& out) const;
   /// The same for columns of a table in memory.
   void encode(const Table& table, std::span<const std::int32_t> columns, UnknownRow policy,
@@ -82,6 +87,12 @@ class Encoder {
  private:
   // Code of a known level, or -1.
   [[nodiscard]] std::int32_t find_level(std::size_t column, std::string_view level) const;
+  void encode_levels(const RowChunk& chunk, const ColumnSource& column, UnknownRow policy, EncodedColumn& to,
+                     EncodedRows& out) const;
+  void encode_texts(const RowChunk& chunk, const ColumnSource& column, UnknownRow policy, EncodedColumn& to,
+                    EncodedRows& out) const;
+  void encode_numbers(const RowChunk& chunk, const ColumnSource& column, UnknownRow policy, EncodedColumn& to,
+                      EncodedRows& out) const;
 
   struct TextHash {
     using is_transparent = void;
@@ -97,36 +108,12 @@ class Encoder {
   Encoding encoding_;
   std::vector<LevelCodes> codes_;            // for each column; empty for numbers
   std::vector<std::vector<LevelKey>> keys_;  // for each column; empty for numbers and for many levels
+  std::vector<std::vector<double>> missing_numbers_;  // for each column; markers that are numbers
   char decimal_;
 };
 
 /// The first fault by row as an Error(kBadInput) naming file, line, column, value and remedy.
 [[nodiscard]] Error first_fault(const EncodedRows& rows, const Encoding& encoding,
                                 std::string_view source_name);
-
-/// Where a released cell comes from.
-struct ReleasedColumn {
-  std::string name{};
-  bool kept = false;        ///< Copied from the input row; otherwise decoded.
-  std::int32_t column = 0;  ///< Decoded: column of the encoding.
-  std::size_t source = 0;   ///< Kept: column of the input file.
-};
-
-/// Writes released rows as delimited text.
-class RowWriter {
- public:
-  RowWriter(const Encoder& encoder, std::vector<ReleasedColumn> columns, char delimiter);
-  void append_header(std::string& out) const;
-  /// Rows of `rows` in order, bad ones left out. `chunk` holds the input rows, for the kept columns.
-  void append_rows(const EncodedRows& rows, const CsvChunk& chunk, std::string& out) const;
-
- private:
-  const Encoder* encoder_;
-  std::vector<ReleasedColumn> columns_;
-  // Quoted as need be, and with what follows the column in a row: a delimiter or a line end.
-  std::vector<std::vector<std::string>> fields_;  // levels of each decoded category
-  std::vector<std::string> missing_;              // missing text of each decoded number
-  char delimiter_;
-};
 
 }  // namespace ppan

@@ -203,11 +203,22 @@ double declared_grid(const ColumnSpec& spec) {
   ProblemList problems;
   problems.require(decimals_of(step) <= kMostDecimals, fmt::format("columns.{}.grid", spec.name),
                    fmt::format("{} is not a decimal number of at most {} decimals", step, kMostDecimals));
-  problems.require(spec.type != ColumnType::kInteger || step == std::floor(step),
+  problems.require(!is_whole(spec.type) || step == std::floor(step),
                    fmt::format("columns.{}.grid", spec.name),
-                   fmt::format("{} is not a whole number, but the column is of type integer", step));
+                   fmt::format("{} is not a whole number, but the column is of type {}", step, to_string(spec.type)));
   require_none(problems.take(), "this grid cannot be used:");
   return step;
+}
+
+// An end that `behind` rows lie at or beyond. Where they do not share it, it is the mean of as many rows further
+// inside: the value of a single person is in no model and no release.
+template <typename Iterator>
+double end_of_range(Iterator first, std::size_t behind) {
+  const double end = *(first + static_cast<std::ptrdiff_t>(behind - 1));
+  if (*first == end) return end;
+  double sum = 0;
+  for (std::size_t i = behind - 1; i < 2 * behind - 1; ++i) sum += *(first + static_cast<std::ptrdiff_t>(i));
+  return sum / static_cast<double>(behind);
 }
 
 // Where at least `min_rows` rows lie at or beyond each end, or what the column declares.
@@ -219,8 +230,8 @@ void fit_range(const std::vector<double>& sorted, const ColumnSpec& spec, std::s
     return;
   }
   const std::size_t behind = std::clamp<std::size_t>(sorted.size() / 2, 1, min_rows);
-  out.least = sorted[behind - 1];
-  out.most = sorted[sorted.size() - behind];
+  out.least = end_of_range(sorted.begin(), behind);
+  out.most = end_of_range(sorted.rbegin(), behind);
 }
 
 void fit_number(const TableColumn& column, const ColumnSpec& spec, const EncodingOptions& options,
@@ -249,7 +260,7 @@ void fit_number(const TableColumn& column, const ColumnSpec& spec, const Encodin
   fit_range(present, spec, min_rows, out);
   for (double& x : present) x = std::clamp(x, out.least, out.most);
   fit_scale(present, ranks, min_rows, out);
-  const double native = spec.type == ColumnType::kInteger ? 1
+  const double native = is_whole(spec.type) ? 1
                         : out.format.decimals             ? std::pow(10.0, -*out.format.decimals)
                                                           : 0;
   out.grid = spec.grid ? declared_grid(spec) : automatic_grid(present, out, native, options.grid_cost);
@@ -396,7 +407,7 @@ std::int32_t ColumnEncoding::width() const {
 double ColumnEncoding::round(double x) const {
   x = std::clamp(x, least, most);
   if (grid > 0) return format.snap(std::nearbyint(x / grid) * grid);
-  if (type == ColumnType::kInteger) return std::nearbyint(x);
+  if (is_whole(type)) return std::nearbyint(x);
   return format.decimals ? format.snap(x) : tidy(x);
 }
 

@@ -17,7 +17,8 @@
 // 1, 2, 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1).
 //
 // No single person.  Range and knots are values that at least `min_rows` rows stand behind: the range ends
-// where so many rows lie at or beyond it, a knot is the mean of at least so many neighbouring values.
+// where so many rows lie at or beyond it (at the mean of as many further inside, where they do not share one value),
+// a knot is the mean of at least so many neighbouring values.
 //
 // Categories.  Codes 0..levels-1, most frequent first. Levels that fewer than `min_rows` rows have, and those
 // beyond `max_levels`, form one grouped level; if that has too few rows itself, the next rarest levels join

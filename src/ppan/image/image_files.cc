@@ -10,7 +10,7 @@
 #include "ppan/core/error.h"
 #include "ppan/model/image_model.h"
 #include "ppan/model/model_file.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 #include "ppan/read/idx.h"
 
 namespace ppan {

@@ -14,7 +14,7 @@
 #include "ppan/core/estimate.h"
 #include "ppan/model/model_origin.h"
 #include "ppan/model/table_model.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 #include "ppan/read/job.h"
 
 namespace ppan {

@@ -11,7 +11,7 @@ constexpr int kMostRounds = 20;
 
 // The next value of the column's grid.
 double step_of(const ColumnEncoding& column, double x) {
-  if (column.type == ColumnType::kInteger) return 1;
+  if (is_whole(column.type)) return 1;
   if (column.format.decimals) return std::pow(10.0, -*column.format.decimals);
   return std::max(std::abs(x), 1e-300) * 1e-11;  // numbers without a grid have 12 digits
 }

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "ppan/core/per_thread.h"
 #include "ppan/nn/register_tile.h"
 
 namespace ppan {
@@ -51,9 +52,10 @@ struct Scratch {
 };
 template <typename Scalar, int kUse>
 Scalar* scratch(Index size) {
-  thread_local Scratch<Scalar> memory;
-  if (memory.size < size) memory.grow(size);
-  return memory.data;
+  static PerThread<Scratch<Scalar>> memory;
+  Scratch<Scalar>& own = memory.get();
+  if (own.size < size) own.grow(size);
+  return own.data;
 }
 
 // Full packs of rows of a matrix, each a panel of its own: term i of panel p at [(p * terms + i) * lanes].

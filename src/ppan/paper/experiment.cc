@@ -13,6 +13,7 @@
 #include "ppan/core/suggest.h"
 #include "ppan/paper/score.h"
 #include "ppan/paper/settings.h"
+#include "ppan/paper/shrunken_sample.h"
 #include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/leakage_measures.h"
 #include "ppan/core/estimate_archive.h"
@@ -125,7 +126,7 @@ std::vector<Approach> approaches(const ExperimentOptions& options, const Experim
   // The solver minimises mutual information at a budget.
   if (!settings.conventional || options.alpha != 1 || !options.lambda.empty()) return list;
   list.push_back(Approach::kConventional);
-  if (settings.pseudo_records > 0) list.push_back(Approach::kConventionalPrior);
+  if (settings.shrunken) list.push_back(Approach::kConventionalPrior);
   return list;
 }
 
@@ -164,56 +165,49 @@ Records<double> training_data(const PointPlan& plan, const ExperimentSettings& s
   return plan.settings->world.sample(settings.train_records, stream);
 }
 
-// Where W is a function of (x, y), its symbol for every pair; empty otherwise.
-std::vector<std::int32_t> seen_of_pairs(const World& world) {
-  const auto nx = static_cast<std::int32_t>(world.pair.rows());
-  const auto ny = static_cast<std::int32_t>(world.pair.cols());
-  std::vector<std::int32_t> seen;
-  if (world.observation.kind != ObservationKind::kUsefulOnly &&
-      world.observation.kind != ObservationKind::kFullData)
-    return seen;
-  for (std::int32_t x = 0; x < nx; ++x) {
-    for (std::int32_t y = 0; y < ny; ++y)
-      seen.push_back(world.observation.kind == ObservationKind::kFullData ? x * ny + y : y);
-  }
-  return seen;
-}
-
-// One record of every pair (x, y), `times` over, behind the sample.
-void add_pseudo_records(const World& world, int times, Records<double>& data) {
-  const std::vector<std::int32_t> seen = seen_of_pairs(world);
-  const auto ny = static_cast<std::int32_t>(world.pair.cols());
-  for (int t = 0; t < times; ++t) {
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-      data.observed.code.push_back(seen[i]);
-      data.sensitive.front().code.push_back(static_cast<std::int32_t>(i) / ny);
-      data.useful.code.push_back(static_cast<std::int32_t>(i) % ny);
-    }
-  }
-}
-
-// Mean distortion of a channel on records, exact.
-double distortion_on(const Records<double>& data, const Matrix<double>& channel, const Matrix<double>& d) {
+// Mean distortion of a channel on records, exact, and its standard error as an estimate of the true one.
+struct MeanDistortion {
+  double mean = 0;
+  double standard_error = 0;
+};
+MeanDistortion distortion_on(const Records<double>& data, const Matrix<double>& channel,
+                             const Matrix<double>& d) {
   double sum = 0;
-  for (std::size_t i = 0; i < data.observed.code.size(); ++i)
-    sum += channel.row(data.observed.code[i]).dot(d.row(data.useful.code[i]));
-  return sum / static_cast<double>(data.observed.code.size());
+  double squares = 0;
+  for (std::size_t i = 0; i < data.observed.code.size(); ++i) {
+    const double each = channel.row(data.observed.code[i]).dot(d.row(data.useful.code[i]));
+    sum += each;
+    squares += each * each;
+  }
+  const auto n = static_cast<double>(data.observed.code.size());
+  const double mean = sum / n;
+  return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean) / n)};
 }
 
-// Records that stand for a prior count in what is learned, not in what is promised: calls make(limit) with
-// limits that move until measure() of the records themselves meets the budget.
+// What a training is to spend on the records so that the distribution they come from spends the budget: less
+// where chance alone could take it beyond what counts as met, by as much as still counts as spent. `standard
+// error` is that of the mean distortion of the records.
+double aim_of(double budget, double standard_error) {
+  constexpr double kOneSided = 1.645;  // 95 %
+  const double allowed = std::max(kMissedDistance, kMissedShare * budget);
+  return budget - std::clamp(kOneSided * standard_error - allowed, 0.0, 0.9 * allowed);
+}
+
+// A prior counts in what is learned, not in what is promised: calls make(limit) with limits that move until
+// measure() of the records themselves meets the budget.
 void meet_budget(double budget, const std::function<void(double)>& make,
-                 const std::function<double()>& measure) {
+                 const std::function<MeanDistortion()>& measure) {
   constexpr int kRounds = 5;
   constexpr double kClose = 0.002;
   double limit = budget;
   for (int round = 0; round < kRounds; ++round) {
     make(limit);
-    const double spent = measure();
-    if (budget <= 0 || spent <= 0 || std::abs(spent - budget) <= kClose * budget) return;
-    if (spent < budget && limit >= 1) return;
+    const auto [spent, standard_error] = measure();
+    const double aim = aim_of(budget, standard_error);
+    if (aim <= 0 || spent <= 0 || std::abs(spent - aim) <= kClose * aim) return;
+    if (spent < aim && limit >= 1) return;
     // Never much looser than asked: what is slack for the prior need not be spent.
-    limit = std::min(limit * budget / spent, 1.5 * budget);
+    limit = std::min(limit * aim / spent, 1.5 * budget);
   }
 }
 
@@ -230,18 +224,17 @@ theory::FiniteDistribution counted_distribution(const World& world, const Record
   return distribution;
 }
 
-void solve_conventional(const PointPlan& plan, const Records<double>& data, int pseudo_records,
+void solve_conventional(const PointPlan& plan, const Records<double>& data, bool shrunken,
                         ExperimentPoint& point) {
   const World& world = plan.settings->world;
-  Records<double> counted = data;
-  add_pseudo_records(world, pseudo_records, counted);
-  const theory::FiniteDistribution distribution = counted_distribution(world, counted);
+  const theory::FiniteDistribution distribution =
+      counted_distribution(world, shrunken ? shrunken_sample(world, data) : data);
   theory::ConvexSolution solution;
   const double least = theory::least_distortion(distribution, world.distortion);
   const auto solve = [&](double limit) {
     solution = theory::solve_convex(distribution, world.distortion, std::max(limit, least));
   };
-  if (pseudo_records > 0) {
+  if (shrunken) {
     meet_budget(plan.budget, solve,
                 [&] { return distortion_on(data, solution.mechanism, world.distortion); });
   } else {
@@ -249,8 +242,7 @@ void solve_conventional(const PointPlan& plan, const Records<double>& data, int 
   }
   point.weight = solution.multiplier;
   point.message = fmt::format("solved on the {}, certified to {:.1e} nats",
-                              pseudo_records > 0 ? "empirical distribution with the prior's pseudo-records"
-                                                 : "empirical distribution",
+                              shrunken ? "empirical distribution with its cells shrunken" : "empirical distribution",
                               solution.gap());
   score_channel(world, 1, solution.mechanism, point);
 }
@@ -270,10 +262,9 @@ Trained<float> train_once(const PointPlan& plan, const Records<float>& records, 
 void train_point(const PointPlan& plan, const Records<double>& data, const ExperimentSettings& settings,
                  const std::vector<Observer>& observers, ExperimentPoint& point, bool& cut_short) {
   const World& world = plan.settings->world;
-  Records<double> records = data;
-  add_pseudo_records(world, settings.pseudo_records, records);
+  const Records<double> records = settings.shrunken ? shrunken_sample(world, data) : data;
   const Records<float> given = cast<float>(records);
-  const bool prior = records.rows() > data.rows() && point.has_budget();
+  const bool prior = settings.shrunken && point.has_budget();
   const SeededRandom random(plan.train.seed);
   Trained<float> trained;
   TrainOptions options = plan.train;
@@ -283,7 +274,7 @@ void train_point(const PointPlan& plan, const Records<double>& data, const Exper
     trained = train_once(plan, given, options, observers);
   };
   const auto spent = [&] {
-    if (cut_short) return plan.budget;
+    if (cut_short) return MeanDistortion{plan.budget, 0};
     auto stream = random.fork("calibration");
     return distortion_on(data, channel_of(*trained.mechanism, data.observed.levels, stream),
                          world.distortion);
@@ -295,7 +286,7 @@ void train_point(const PointPlan& plan, const Records<double>& data, const Exper
   }
   if (cut_short) return;
   point.weight = plan.train.game.budget.weight;
-  point.training_distortion = prior ? spent() : trained.summary.distortion;
+  point.training_distortion = prior ? spent().mean : trained.summary.distortion;
   point.training_belief = belief_of(trained.summary.epochs.back().adversary, plan.train.game.alpha,
                                     point.sensitive_entropy, shares_of(records.sensitive.front()));
   point.message = trained.summary.message;
@@ -388,7 +379,7 @@ class WorldDomain final : public Domain {
     const Vector<double> prior = shares_of(data.sensitive.front());
     bool cut_short = false;
     if (p.approach != Approach::kTrained) {
-      solve_conventional(p, data, p.approach == Approach::kConventionalPrior ? settings_.pseudo_records : 0, point);
+      solve_conventional(p, data, p.approach == Approach::kConventionalPrior, point);
     } else {
       const Observer watch = [&](const EpochReport& report) {
         if (hooks_.epoch)

@@ -13,7 +13,7 @@
 #include "ppan/core/file.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/paper/experiment.h"
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 #include "ppan/read/png.h"
 #include "ppan/report/claims.h"
 #include "ppan/report/curve_file.h"

@@ -9,7 +9,7 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/paper/settings.h"
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 namespace {

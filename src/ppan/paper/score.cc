@@ -9,7 +9,9 @@
 #include "ppan/audit/exact_information.h"
 #include "ppan/audit/gaussian_information.h"
 #include "ppan/audit/ksg.h"
+#include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/leakage_measures.h"
+#include "ppan/theory/least_vulnerability.h"
 
 namespace ppan {
 namespace {
@@ -160,6 +162,11 @@ void score_mechanism(const World& world, const ExperimentSettings& settings, dou
 double optimum_at(const World& world, double alpha, double distortion) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   if (alpha != 1) {
+    if (!world.symmetric && std::isinf(alpha) && world.finite() && !world.information) {
+      const double least = theory::least_distortion(*world.distribution, world.distortion);
+      return theory::least_vulnerability(*world.distribution, world.distortion, std::max(distortion, least))
+          .leakage();
+    }
     if (!world.symmetric) return kUnknown;
     return world.observation.kind == ObservationKind::kFullData
                ? theory::least_leakage_full_data(*world.symmetric, std::max(0.0, distortion), alpha)

@@ -118,9 +118,9 @@ void improve_gaussian(TrainOptions& train) {
 }
 
 void improve_finite(const World& world, TrainOptions& train) {
-  train.epochs = 1000;
+  train.epochs = 650;
   if (world.observation.kind == ObservationKind::kUsefulOnly) {
-    train.weight_decay = 0.1;
+    train.weight_decay = 0.01;
     train.mechanism_rate = {.rate = 0.003, .decay_from = 0.5};
     train.adversary_rate = {.rate = 0.003, .decay_from = 0.5, .final_fraction = 0.1};
     return;
@@ -172,7 +172,7 @@ void improve(ExperimentSettings& s) {
     train.redraw = true;
     switch (const Recipe recipe = recipe_of(series.world)) {
       case Recipe::kFinite:
-        s.pseudo_records = 3;
+        s.shrunken = true;
         improve_finite(series.world, train);
         break;
       case Recipe::kFiniteInformation:

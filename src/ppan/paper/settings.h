@@ -20,11 +20,10 @@ struct ExperimentSettings {
   Index test_records = 0;     ///< 0: scored exactly.
   Index ksg_records = 0;      ///< 0: no nearest-neighbour estimate.
   bool conventional = false;  ///< With the convex baseline on the same samples.
-  /// Finite worlds: pseudo-records of every pair (x, y) added to the training data, as a symmetric Dirichlet
-  /// prior of this strength would (add-one smoothing: 1). The conventional approach is shown without and with
-  /// the same prior. Budgets are those of the records themselves: the limit of the training is moved until
-  /// the records without the pseudo-records meet them.
-  int pseudo_records = 0;
+  /// Finite worlds: train on the sample with its cells shrunken towards each other (shrunken_sample.h). The
+  /// conventional approach is shown without and with the same prior. Budgets are those of the records
+  /// themselves: the limit of the training is moved until they meet them.
+  bool shrunken = false;
   bool scatter = false;
 };
 

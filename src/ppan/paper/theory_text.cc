@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/paper/world.h"
 #include "ppan/theory/convex_baseline.h"
+#include "ppan/theory/least_vulnerability.h"
 
 namespace ppan {
 namespace {
@@ -67,11 +68,36 @@ std::string to_json(const theory::Curve& curve, InformationUnit unit) {
 
 namespace {
 
-// One budget of a finite distribution.
+// One budget of a finite distribution, in the measure that was asked for.
 struct SolvedPoint {
-  double budget = 0;
-  theory::ConvexSolution solution;
+  double distortion = 0;
+  double value = 0;
+  double gap = 0;         ///< Certified: the least value is at most this far below.
+  double multiplier = 0;  ///< Of the value, per unit of distortion.
+  Matrix<double> mechanism;
 };
+
+}  // namespace
+
+const std::vector<std::string>& theory_measures() {
+  static const std::vector<std::string> list{"mutual-information", "bayes-vulnerability",
+                                             "min-entropy-leakage"};
+  return list;
+}
+
+namespace {
+
+SolvedPoint solve_point(const std::string& measure, const World& world, double budget) {
+  if (measure == "mutual-information") {
+    const theory::ConvexSolution s = theory::solve_convex(*world.distribution, world.distortion, budget);
+    return {s.distortion, s.leakage, s.gap(), s.multiplier, s.mechanism};
+  }
+  const theory::LeastVulnerability s =
+      theory::least_vulnerability(*world.distribution, world.distortion, budget);
+  if (measure == "bayes-vulnerability")
+    return {s.distortion, s.vulnerability, s.gap(), s.multiplier, s.mechanism};
+  return {s.distortion, s.leakage(), s.leakage_gap(), s.multiplier / s.vulnerability, s.mechanism};
+}
 
 std::vector<SolvedPoint> solve_finite(const TheoryOptions& options, const World& world) {
   std::vector<double> budgets = options.request.at;
@@ -92,8 +118,7 @@ std::vector<SolvedPoint> solve_finite(const TheoryOptions& options, const World&
   require_none(problems.take(), "this curve cannot be computed");
   std::vector<SolvedPoint> points;
   for (const double b : budgets)
-    points.push_back(
-        {b, theory::solve_convex(*world.distribution, world.distortion, std::max(b, world.least_budget))});
+    points.push_back(solve_point(options.finite->measure, world, std::max(b, world.least_budget)));
   return points;
 }
 
@@ -131,42 +156,57 @@ World finite_world(const FiniteRequest& request) {
   return make_world(options, observation);
 }
 
-std::string json_of(const std::vector<SolvedPoint>& points, const TheoryOptions& options) {
-  const auto show = [&](double nats) { return from_nats(nats, options.unit); };
-  const std::string unit(to_string(options.unit));
+// Names of the columns: a probability has no unit.
+struct FiniteColumns {
+  std::string value, gap, multiplier;
+};
+
+FiniteColumns finite_columns(const TheoryOptions& options) {
+  if (options.finite->measure == "bayes-vulnerability") return {"bayes_vulnerability", "gap", "multiplier"};
+  const auto with_unit = [&](const char* name) { return fmt::format("{}_{}", name, to_string(options.unit)); };
+  return {with_unit(options.finite->measure == "mutual-information" ? "leakage" : "min_entropy_leakage"),
+          with_unit("gap"), with_unit("multiplier")};
+}
+
+std::string finite_json(const TheoryOptions& options, const std::vector<SolvedPoint>& points,
+                        const std::function<double(double)>& show) {
+  const FiniteColumns columns = finite_columns(options);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const auto& [budget, s] : points) {
-    nlohmann::ordered_json entry{{"distortion", s.distortion},
-                                 {"leakage_" + unit, show(s.leakage)},
-                                 {"gap_" + unit, show(s.gap())},
-                                 {"multiplier_" + unit, show(s.multiplier)}};
+  for (const SolvedPoint& p : points) {
+    nlohmann::ordered_json entry{{"distortion", p.distortion},
+                                 {columns.value, show(p.value)},
+                                 {columns.gap, show(p.gap)},
+                                 {columns.multiplier, show(p.multiplier)}};
     if (options.request.release) {
       nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-      for (Index w = 0; w < s.mechanism.rows(); ++w)
-        rows.push_back(std::vector<double>(s.mechanism.row(w).begin(), s.mechanism.row(w).end()));
+      for (Index w = 0; w < p.mechanism.rows(); ++w)
+        rows.push_back(std::vector<double>(p.mechanism.row(w).begin(), p.mechanism.row(w).end()));
       entry["mechanism"] = rows;
     }
     list.push_back(std::move(entry));
   }
-  return nlohmann::ordered_json{{"curve", "finite"}, {"unit", unit}, {"points", list}}.dump(2) + "\n";
+  return nlohmann::ordered_json{{"curve", "finite"},
+                                {"measure", options.finite->measure},
+                                {"unit", to_string(options.unit)},
+                                {"points", list}}
+             .dump(2) +
+         "\n";
 }
 
-std::string csv_of(const std::vector<SolvedPoint>& points, const TheoryOptions& options) {
-  const auto show = [&](double nats) { return from_nats(nats, options.unit); };
-  const std::string unit(to_string(options.unit));
-  std::string text = options.request.release
-                         ? fmt::format("distortion,leakage_{0},gap_{0},w,z,probability\n", unit)
-                         : fmt::format("distortion,leakage_{0},gap_{0},multiplier_{0}\n", unit);
-  for (const auto& [budget, s] : points) {
-    const std::string head =
-        fmt::format("{:.10g},{:.10g},{:.3g}", s.distortion, show(s.leakage), show(s.gap()));
+std::string finite_csv(const TheoryOptions& options, const std::vector<SolvedPoint>& points,
+                       const std::function<double(double)>& show) {
+  const FiniteColumns columns = finite_columns(options);
+  std::string text = fmt::format("distortion,{},{},{}\n", columns.value, columns.gap,
+                                 options.request.release ? "w,z,probability" : columns.multiplier);
+  for (const SolvedPoint& p : points) {
+    const std::string head = fmt::format("{:.10g},{:.10g},{:.3g}", p.distortion, show(p.value), show(p.gap));
     if (!options.request.release) {
-      text += fmt::format("{},{:.6g}\n", head, show(s.multiplier));
+      text += fmt::format("{},{:.6g}\n", head, show(p.multiplier));
       continue;
     }
-    for (Index w = 0; w < s.mechanism.rows(); ++w) {
-      for (Index z = 0; z < s.mechanism.cols(); ++z)
-        text += fmt::format("{},{},{},{:.8g}\n", head, w, z, s.mechanism(w, z));
+    for (Index w = 0; w < p.mechanism.rows(); ++w) {
+      for (Index z = 0; z < p.mechanism.cols(); ++z)
+        text += fmt::format("{},{},{},{:.8g}\n", head, w, z, p.mechanism(w, z));
     }
   }
   return text;
@@ -177,7 +217,9 @@ std::string csv_of(const std::vector<SolvedPoint>& points, const TheoryOptions& 
 std::string finite_theory(const TheoryOptions& options) {
   const World world = finite_world(*options.finite);
   const std::vector<SolvedPoint> points = solve_finite(options, world);
-  return options.format == "json" ? json_of(points, options) : csv_of(points, options);
+  const bool probability = options.finite->measure == "bayes-vulnerability";
+  const auto show = [&](double value) { return probability ? value : from_nats(value, options.unit); };
+  return options.format == "json" ? finite_json(options, points, show) : finite_csv(options, points, show);
 }
 
 std::string theory_list() {
@@ -185,7 +227,8 @@ std::string theory_list() {
       "finite\n    the exact optimum of any finite distribution given as a table, with a certified gap\n"
       "    --pmf          CSV with columns x, y, w, probability; without w, W = Y\n"
       "    --distortion   error, squared, or a file with d(y,z), a row per y (default error)\n"
-      "    --observation  useful-only, full-data, noisy, partial, given (default: as the table says)\n";
+      "    --observation  useful-only, full-data, noisy, partial, given (default: as the table says)\n"
+      "    --measure      mutual-information, bayes-vulnerability, min-entropy-leakage\n";
   for (const theory::CurveInfo& info : theory::curves()) {
     text += fmt::format("{}\n    {}\n", info.name, info.summary);
     for (const theory::CurveParameter& p : info.parameters) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ppan/core/estimate.h"
 #include "ppan/theory/curve.h"
@@ -15,6 +16,7 @@ struct FiniteRequest {
   std::string pmf;
   std::string distortion = "error";
   std::string observation;
+  std::string measure = "mutual-information";
   std::optional<double> flip, erase;
 };
 
@@ -31,6 +33,8 @@ std::string to_csv(const theory::Curve& curve, InformationUnit unit);
 std::string to_json(const theory::Curve& curve, InformationUnit unit);
 /// The curve of options.finite. Throws Error(kUsage) or Error(kBadInput) for a request that cannot be met.
 std::string finite_theory(const TheoryOptions& options);
+/// What FiniteRequest::measure may be.
+const std::vector<std::string>& theory_measures();
 /// Every curve with its parameters.
 std::string theory_list();
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 namespace {

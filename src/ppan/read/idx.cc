@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "ppan/core/error.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan {
 namespace {

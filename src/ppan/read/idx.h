@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "ppan/read/byte_source.h"
+#include "ppan/source/byte_source.h"
 #include "ppan/read/image_set.h"
 
 namespace ppan {

@@ -22,7 +22,9 @@
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
 #include "ppan/read/dependency.h"
+#include "ppan/read/draft.h"
 #include "ppan/read/settings.h"
+#include "ppan/source/csv_source.h"
 
 namespace ppan {
 namespace {
@@ -197,7 +199,7 @@ std::string column_text(const ColumnSpec& column) {
 
 std::string columns_section(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks) {
   std::string out =
-      "\n[columns]\n# Types: integer, real, category, identifier. Further keys: name = { type = \"real\", "
+      "\n[columns]\n# Types: integer, real, category, identifier, date, timestamp. Further keys: name = { type = \"real\", "
       "weight = 2 "
       "}\n";
   std::size_t width = 0;
@@ -256,7 +258,7 @@ void note_dependencies(const Table& table, std::map<std::string, ColumnRemark>& 
 }
 
 // Keys and whole sections that say nothing about images.
-constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
+constexpr std::array<std::string_view, 17> kForTablesOnly{"data.source",
                                                           "read.",
                                                           "roles.",
                                                           "columns.",
@@ -269,6 +271,7 @@ constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
                                                           "privacy.usefulness",
                                                           "privacy.task_weight",
                                                           "train.restarts",
+                                                          "privacy.alpha",
                                                           "privacy.surrogate_slack",
                                                           "privacy.budget_form",
                                                           "report.examples"};
@@ -331,8 +334,16 @@ Problems JobFile::check() const {
     problems.require(codebook || !given.contains(key), key, "is for mechanism.family = \"codebook\" only");
   for (const char* key :
        {"mechanism.code_size", "mechanism.code_radius", "mechanism.noise_inputs", "privacy.budget_form",
-        "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})
+        "privacy.alpha", "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})
     problems.require(!codebook || !given.contains(key), key, "is not for mechanism.family = \"codebook\"");
+  if (privacy.alpha != 1) {
+    for (const ColumnSpec& column : schema.columns) {
+      const std::vector<std::string> hidden = schema.hidden_columns();
+      problems.require(!is_numeric(column.type) || std::ranges::find(hidden, column.name) == hidden.end(),
+                       "privacy.alpha", "other than 1 needs sensitive categories, but " + column.name +
+                                            " is a number");
+    }
+  }
   Problems all = problems.take();
   for (Problem& p : schema.check()) all.push_back(std::move(p));
   return all;
@@ -426,28 +437,12 @@ std::string without_comments(std::string_view toml) {
   return out;
 }
 
-std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles, const std::string& source,
-                      std::uint64_t most_unpacked) {
-  if (data == "-")
-    throw Error(ErrorCode::kUsage,
-                "a job file cannot be drafted from standard input: it has to name the table",
-                "save it to a file first");
-  JobFile job;
-  auto input = open_source(data, most_unpacked);
-  std::string sample = sample_of(*input);
-  const CsvGuess guess = guess_csv(sample);
-  job.source = source.empty() ? data.string() : source;
-  job.csv.delimiter = guess.delimiter;
-  job.csv.header = guess.header;
-  job.csv.trim = guess.trim;
-  job.csv.decimal = guess.decimal;
-  for (const char* key : {"data.source", "read.delimiter", "read.header", "read.decimal", "read.trim",
-                          "read.missing", "roles.sensitive", "roles.useful"})
-    job.given[key] = 0;
+namespace {
 
-  // Read once: a pipe cannot be opened again.
-  CsvReader reader(continued_source(std::move(sample), std::move(input)), job.csv);
-  take_roles(roles, reader.names(), job);
+std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& roles,
+                          const std::function<std::unique_ptr<RowSource>()>& again,
+                          const std::vector<std::string>& unsure) {
+  take_roles(roles, reader.column_names(), job);
   const TableProfile table = profile_table(reader);
   std::map<std::string, ColumnRemark> remarks;
   for (const ColumnProfile& column : table.columns) {
@@ -478,17 +473,54 @@ std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles
     job.schema.columns.push_back(std::move(spec));
   }
   if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be used");
-  if (table.rows <= kMostDependencyRows && can_be_read_again(data)) {
-    CsvReader again(open_source(data, most_unpacked), job.csv);
-    note_dependencies(read_table(again, job.schema.columns), remarks);
+  if (table.rows <= kMostDependencyRows) {
+    if (const auto second = again()) note_dependencies(read_table(*second, job.schema.columns), remarks);
   }
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());
-  for (const std::string& note : guess.unsure) head += fmt::format("# UNSURE: {}.\n", note);
+  for (const std::string& note : unsure) head += fmt::format("# UNSURE: {}.\n", note);
   head += roles.sensitive.empty() ? "# To do: move what must stay secret from roles.useful to "
                                     "roles.sensitive, and look at every UNSURE.\n"
                                   : "# Look at every UNSURE.\n";
   return head + out;
+}
+
+}  // namespace
+
+std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles, const std::string& source,
+                      std::uint64_t most_unpacked) {
+  if (data == "-")
+    throw Error(ErrorCode::kUsage,
+                "a job file cannot be drafted from standard input: it has to name the table",
+                "save it to a file first");
+  JobFile job;
+  auto input = open_source(data, most_unpacked);
+  std::string sample = sample_of(*input);
+  const CsvGuess guess = guess_csv(sample);
+  job.source = source.empty() ? data.string() : source;
+  job.csv.delimiter = guess.delimiter;
+  job.csv.header = guess.header;
+  job.csv.trim = guess.trim;
+  job.csv.decimal = guess.decimal;
+  for (const char* key : {"data.source", "read.delimiter", "read.header", "read.decimal", "read.trim",
+                          "read.missing", "roles.sensitive", "roles.useful"})
+    job.given[key] = 0;
+
+  // Read once: a pipe cannot be opened again.
+  CsvSource reader(continued_source(std::move(sample), std::move(input)), job.csv);
+  const auto again = [&]() -> std::unique_ptr<RowSource> {
+    if (!can_be_read_again(data)) return nullptr;
+    return std::make_unique<CsvSource>(open_source(data, most_unpacked), job.csv);
+  };
+  return draft_columns(job, reader, roles, again, guess.unsure);
+}
+
+std::string draft_job(const std::string& source, RowSource& rows, const DraftRoles& roles,
+                      const std::function<std::unique_ptr<RowSource>()>& again) {
+  JobFile job;
+  job.source = source;
+  for (const char* key : {"data.source", "roles.sensitive", "roles.useful"}) job.given[key] = 0;
+  return draft_columns(job, rows, roles, again, {});
 }
 
 }  // namespace ppan

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/schema.h"
 
@@ -54,6 +54,7 @@ struct PrivacySettings {
   Usefulness usefulness = Usefulness::kBoth;
   double task_weight = 1;
   BudgetChoice budget_form = BudgetChoice::kDual;
+  std::optional<double> alpha = 1;  ///< Order of the adversary's loss; absent: infinite.
   double surrogate_slack = 0;
   bool bits = false;
 };

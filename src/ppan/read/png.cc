@@ -21,7 +21,7 @@
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/temporary.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 
 namespace ppan {
 namespace {
@@ -325,14 +325,14 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
       const auto where = fmt::format("{}, line {}", labels.string(), chunk.line(row));
       if (unlisted.erase(file) == 0) {
         if (std::binary_search(names.begin(), names.end(), file))
-          bad(where, fmt::format("{} is listed a second time", show_cell(file)),
+          bad(where, fmt::format("{} is listed a second time", quoted_text(file)),
               "keep one line for each image");
-        bad(where, fmt::format("there is no image {} in {}", show_cell(file), directory.string()),
+        bad(where, fmt::format("there is no image {} in {}", quoted_text(file), directory.string()),
             "give the name of a PNG file in that directory, without folders, or remove the line");
       }
       const auto text = chunk.cell(row, label_column);
       if (is_missing(text, reader.options().missing))
-        bad(where, fmt::format("{} has no label", show_cell(file)),
+        bad(where, fmt::format("{} has no label", quoted_text(file)),
             "fill it in, or remove the image and its line");
       files.push_back(std::move(file));
       label.emplace_back(text);
@@ -341,7 +341,7 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
   if (!unlisted.empty())
     bad(labels.string(),
         fmt::format("{} of the {} images in {} have no line, {} among them", unlisted.size(), names.size(),
-                    directory.string(), show_cell(*unlisted.begin())),
+                    directory.string(), quoted_text(*unlisted.begin())),
         "add a line for each image, or remove the images");
   ImageSet set = read_images(directory, std::move(files));
   set_labels(set, label);

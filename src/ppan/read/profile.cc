@@ -7,6 +7,9 @@
 #include <functional>
 #include <unordered_set>
 
+#include "ppan/read/table.h"
+#include "ppan/source/csv.h"
+
 namespace ppan {
 namespace {
 
@@ -35,27 +38,133 @@ bool looks_like_date(std::string_view text) {
   return groups == 3 && year;
 }
 
+std::string a_few_words(const ColumnProfile& column) {
+  // What a few rows say is theirs; a marker of "no value" stands in many.
+  constexpr std::int64_t kLeastRows = 5;
+  std::string text;
+  bool rare = false;
+  for (const auto& [word, count] : column.words) {
+    if (count < kLeastRows) {
+      rare = true;
+      continue;
+    }
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} ({} rows)", quoted_text(word), count);
+  }
+  if (rare) text += text.empty() ? "words in a few rows" : ", and words in a few rows";
+  return text;
+}
+
+TypeGuess guess_words(const ColumnProfile& c) {
+  TypeGuess guess;
+  if (c.counted >= 20 && c.distinct_share() >= 0.9) {
+    guess.type = ColumnType::kIdentifier;
+    guess.reason = fmt::format("{} of {} values differ", c.distinct, c.counted);
+    return guess;
+  }
+  const std::string at_least = c.distinct >= kMostDistinct ? "at least " : "";
+  guess.reason = fmt::format("{}{} levels", at_least, c.distinct);
+  if (c.dates * 2 > c.present()) {
+    guess.sure = false;
+    guess.reason +=
+        ", dates by the look of them: each date counts as a level of its own; a year or an age as a "
+        "number says more";
+  } else if (c.distinct > 64) {
+    guess.sure = false;
+    guess.reason += ": only the most frequent are kept, the others are grouped";
+  }
+  return guess;
+}
+
+// What is not text in the source has a type there.
+TypeGuess guess_typed(const ColumnProfile& c) {
+  TypeGuess guess;
+  const bool all_different = c.distinct == c.counted;
+  if (c.meaning == CellMeaning::kBoolean) {
+    guess.type = ColumnType::kCategory;
+    guess.reason = "true or false";
+  } else if (c.meaning == CellMeaning::kDate) {
+    guess.type = ColumnType::kDate;
+    guess.reason = "dates";
+  } else if (c.meaning == CellMeaning::kTimestamp || c.meaning == CellMeaning::kInstant) {
+    guess.type = ColumnType::kTimestamp;
+    guess.reason = "times";
+  } else if (c.storage == CellStorage::kReal || c.meaning == CellMeaning::kDecimal) {
+    guess.type = ColumnType::kReal;
+    guess.reason = "numbers";
+  } else if (c.distinct <= 2) {
+    guess.type = ColumnType::kCategory;
+    guess.reason = fmt::format("{} different numbers", c.distinct);
+  } else if (all_different && (c.increasing ? c.counted >= 20 : c.counted >= 1000)) {
+    guess.type = ColumnType::kIdentifier;
+    guess.reason = "whole numbers, all different";
+  } else {
+    guess.type = ColumnType::kInteger;
+    guess.reason = "whole numbers";
+  }
+  return guess;
+}
+
+}  // namespace
+
+double ColumnProfile::distinct_share() const {
+  return counted == 0 ? 0 : static_cast<double>(distinct) / static_cast<double>(counted);
+}
+
+const ColumnProfile* TableProfile::find(std::string_view name) const {
+  const auto at = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  return at == columns.end() ? nullptr : &*at;
+}
+
 // Counts of one column while the table goes by.
-struct Counter {
+struct TableProfiler::Counter {
   ColumnProfile profile;
+  RowColumn from;
   std::unordered_set<std::size_t> seen;  // hashes: 64 bits, so that two values never meet in practice
   double last = 0;
   int most_decimals = 0;
   int least_decimals = kMostDecimals + 1;
   bool grid = true;
 
-  void add(std::string_view cell, const CsvOptions& options) {
+  void add(const RowChunk& chunk, std::size_t column, const TextStyle& style) {
+    const RowCells& cells = chunk.cells(column);
+    for (std::size_t r = 0; r < static_cast<std::size_t>(chunk.rows()); ++r) {
+      ++profile.rows;
+      if (cells.is_missing(r)) {
+        ++profile.missing;
+      } else if (from.storage == CellStorage::kText) {
+        add_text(cells.text_at(r), style);
+      } else {
+        add_typed(cells, r);
+      }
+    }
+  }
+
+  void count_distinct(std::size_t hash) {
+    if (profile.distinct >= kMostDistinct) return;
+    ++profile.counted;
+    if (seen.insert(hash).second) ++profile.distinct;
+  }
+
+  void add_typed(const RowCells& cells, std::size_t row) {
+    const ParsedNumber number = typed_number(from, cells, row, NumberForm::kNumber);
+    if (number.fault == NumberFault::kNotFinite) {
+      ++profile.missing;
+      return;
+    }
+    count_distinct(from.storage == CellStorage::kReal ? std::hash<double>{}(cells.real[row])
+                                                      : std::hash<std::int64_t>{}(cells.integer[row]));
+    add_number(number);
+  }
+
+  void add_text(std::string_view cell, const TextStyle& style) {
     ColumnProfile& p = profile;
-    ++p.rows;
-    if (is_missing(cell, options.missing)) {
+    if (is_missing(cell, style.missing)) {
       ++p.missing;
       return;
     }
-    if (p.distinct < kMostDistinct) {
-      ++p.counted;
-      if (seen.insert(std::hash<std::string_view>{}(cell)).second) ++p.distinct;
-    }
-    const ParsedNumber number = parse_number(cell, options.decimal);
+    if (p.distinct < kMostDistinct) count_distinct(std::hash<std::string_view>{}(cell));
+    const ParsedNumber number = parse_number(cell, style.decimal);
     if (number.ok()) {
       add_number(number);
       return;
@@ -100,60 +209,35 @@ struct Counter {
   }
 };
 
-std::string a_few_words(const ColumnProfile& column) {
-  std::string text;
-  for (const auto& [word, count] : column.words) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} ({} rows)", show_cell(word), count);
+TableProfiler::TableProfiler(const RowSource& source) : style_(source.style()) {
+  for (const RowColumn& column : source.columns()) {
+    Counter& counter = counters_.emplace_back();
+    counter.from = column;
+    counter.profile.name = column.name;
+    counter.profile.storage = column.storage;
+    counter.profile.meaning = column.meaning;
   }
-  return text;
+}
+TableProfiler::TableProfiler(TableProfiler&&) noexcept = default;
+TableProfiler::~TableProfiler() = default;
+
+void TableProfiler::add(const RowChunk& chunk) {
+  rows_ += chunk.rows();
+  for (std::size_t c = 0; c < counters_.size(); ++c) counters_[c].add(chunk, c, style_);
 }
 
-TypeGuess guess_words(const ColumnProfile& c) {
-  TypeGuess guess;
-  if (c.counted >= 20 && c.distinct_share() >= 0.9) {
-    guess.type = ColumnType::kIdentifier;
-    guess.reason = fmt::format("{} of {} values differ", c.distinct, c.counted);
-    return guess;
-  }
-  const std::string at_least = c.distinct >= kMostDistinct ? "at least " : "";
-  guess.reason = fmt::format("{}{} levels", at_least, c.distinct);
-  if (c.dates * 2 > c.present()) {
-    guess.sure = false;
-    guess.reason +=
-        ", dates by the look of them: each date counts as a level of its own; a year or an age as a "
-        "number says more";
-  } else if (c.distinct > 64) {
-    guess.sure = false;
-    guess.reason += ": only the most frequent are kept, the others are grouped";
-  }
-  return guess;
-}
-
-}  // namespace
-
-double ColumnProfile::distinct_share() const {
-  return counted == 0 ? 0 : static_cast<double>(distinct) / static_cast<double>(counted);
-}
-
-const ColumnProfile* TableProfile::find(std::string_view name) const {
-  const auto at = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
-  return at == columns.end() ? nullptr : &*at;
-}
-
-TableProfile profile_table(CsvReader& reader) {
-  std::vector<Counter> counters(reader.names().size());
-  for (std::size_t c = 0; c < counters.size(); ++c) counters[c].profile.name = reader.names()[c];
+TableProfile TableProfiler::finish() {
   TableProfile table;
-  CsvChunk chunk;
-  while (reader.next(chunk)) {
-    table.rows += chunk.rows();
-    for (std::size_t c = 0; c < counters.size(); ++c) {
-      for (std::int64_t r = 0; r < chunk.rows(); ++r) counters[c].add(chunk.cell(r, c), reader.options());
-    }
-  }
-  for (Counter& counter : counters) table.columns.push_back(counter.finish(reader.options().decimal));
+  table.rows = rows_;
+  for (Counter& counter : counters_) table.columns.push_back(counter.finish(style_.decimal));
   return table;
+}
+
+TableProfile profile_table(RowSource& source) {
+  TableProfiler profiler(source);
+  RowChunk chunk;
+  while (source.next(chunk)) profiler.add(chunk);
+  return profiler.finish();
 }
 
 TypeGuess guess_type(const ColumnProfile& c) {
@@ -163,6 +247,7 @@ TypeGuess guess_type(const ColumnProfile& c) {
     guess.reason = c.present() == 0 ? "no values at all" : "one value everywhere";
     return guess;
   }
+  if (c.storage != CellStorage::kText) return guess_typed(c);
   const bool all_numbers = c.numbers == c.present();
   if (!all_numbers) {
     std::int64_t in_words = 0;

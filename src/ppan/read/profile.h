@@ -8,14 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "ppan/read/csv.h"
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
+#include "ppan/source/row_source.h"
 #include "ppan/read/schema.h"
 
 namespace ppan {
 
 struct ColumnProfile {
   std::string name;
+  CellStorage storage = CellStorage::kText;  ///< As the source holds it: what is not text has a type of its own.
+  CellMeaning meaning = CellMeaning::kPlain;
   std::int64_t rows = 0;
   std::int64_t missing = 0;  ///< Cells that are one of the missing markers.
   std::int64_t numbers = 0;  ///< Cells that are finite numbers.
@@ -46,8 +48,24 @@ struct TableProfile {
   [[nodiscard]] const ColumnProfile* find(std::string_view name) const;
 };
 
-/// Reads `reader` to its end.
-TableProfile profile_table(CsvReader& reader);
+/// A profile under way, chunk by chunk.
+class TableProfiler {
+ public:
+  explicit TableProfiler(const RowSource& source);
+  TableProfiler(TableProfiler&&) noexcept;
+  ~TableProfiler();
+  void add(const RowChunk& chunk);
+  [[nodiscard]] TableProfile finish();
+
+ private:
+  struct Counter;
+  TextStyle style_;
+  std::int64_t rows_ = 0;
+  std::vector<Counter> counters_;
+};
+
+/// Reads `source` to its end.
+TableProfile profile_table(RowSource& source);
 
 struct TypeGuess {
   ColumnType type = ColumnType::kCategory;
@@ -59,6 +77,10 @@ struct TypeGuess {
 
 /// The rules, first that applies:
 ///   no values, or one value everywhere                  constant
+///   not text in the source: booleans                    category
+///                           dates, times                date, timestamp
+///                           reals, decimals             real
+///                           integers                    as below, but never unsure
 ///   whole numbers with leading zeros                    category (or identifier, as for words)
 ///   numbers, at most 2 different                        category
 ///   whole, increasing, all different, 20 rows or more   identifier

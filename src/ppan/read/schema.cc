@@ -16,7 +16,8 @@
 namespace ppan {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTypeNames{"integer", "real", "category", "identifier"};
+constexpr std::array<std::string_view, 6> kTypeNames{"integer",    "real", "category",
+                                                     "identifier", "date", "timestamp"};
 constexpr std::array<std::string_view, 3> kEncodingNames{"auto", "standard", "rank"};
 
 template <typename Enum, std::size_t n>

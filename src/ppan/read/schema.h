@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "ppan/core/problem.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 
@@ -30,11 +31,23 @@ enum class ColumnType {
   kReal,        ///< Numbers.
   kCategory,    ///< One of a set of levels.
   kIdentifier,  ///< Names a record; can be kept or group rows, never modelled.
+  kDate,        ///< Days: numbers that are written as dates.
+  kTimestamp,   ///< Microseconds: numbers that are written as date and time.
 };
 std::string_view to_string(ColumnType type);
 std::optional<ColumnType> column_type(std::string_view name);
 inline bool is_numeric(ColumnType type) {
-  return type == ColumnType::kInteger || type == ColumnType::kReal;
+  return type != ColumnType::kCategory && type != ColumnType::kIdentifier;
+}
+/// Numbers that are whole.
+inline bool is_whole(ColumnType type) {
+  return is_numeric(type) && type != ColumnType::kReal;
+}
+/// What the text of such a column's cells is.
+inline NumberForm form_of(ColumnType type) {
+  return type == ColumnType::kDate        ? NumberForm::kDate
+         : type == ColumnType::kTimestamp ? NumberForm::kTimestamp
+                                          : NumberForm::kNumber;
 }
 
 /// How a numeric column becomes the number a network sees; see encode/encoding.h.

@@ -9,6 +9,9 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kDateForm = "date";
+constexpr const char* kTimestampForm = "timestamp";
+
 // Any failure to read the JSON is a damaged or foreign file; says what was being read.
 template <typename Read>
 auto reading(std::string_view what, Read read) {
@@ -24,6 +27,8 @@ auto reading(std::string_view what, Read read) {
 json to_json(const NumberFormat& format) {
   json out{{"fixed", format.fixed}, {"mark", std::string(1, format.mark)}};
   if (format.decimals) out["decimals"] = *format.decimals;
+  if (format.form != NumberForm::kNumber)
+    out["form"] = format.form == NumberForm::kDate ? kDateForm : kTimestampForm;
   return out;
 }
 
@@ -37,6 +42,12 @@ NumberFormat number_format_from_json(const json& in) {
         (format.decimals && (*format.decimals < 0 || *format.decimals > kMostDecimals)))
       throw Error(ErrorCode::kBadInput, "number format is out of range");
     format.mark = mark[0];
+    if (in.contains("form")) {
+      const auto form = in.at("form").get<std::string>();
+      if (form != kDateForm && form != kTimestampForm)
+        throw Error(ErrorCode::kBadInput, "number format has an unknown form");
+      format.form = form == kDateForm ? NumberForm::kDate : NumberForm::kTimestamp;
+    }
     return format;
   });
 }

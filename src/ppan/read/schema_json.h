@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
 #include "ppan/read/schema.h"
 
 namespace ppan {

@@ -349,7 +349,7 @@ std::vector<Setting> make_settings() {
     return names<J>("roles." + name, "list of columns", std::move(help), at(&J::schema, list));
   };
   return {
-      text<J>("data.source", "table to learn from: CSV or TSV, also .gz; relative to this file",
+      text<J>("data.source", "table to learn from: a file, or another address (docs/sources.md); relative to this file",
               at(&J::source)),
       text<J>("data.images",
               "images to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
@@ -445,6 +445,11 @@ std::vector<Setting> make_settings() {
           {{"dual", BudgetChoice::kDual},
            {"expected", BudgetChoice::kExpected},
            {"record", BudgetChoice::kRecord}}),
+      real_or<J>("privacy.alpha",
+                 "order of the adversary's loss in the game: 1: log-loss, which hides mutual information; "
+                 "above: the alpha-loss, which hides alpha-leakage; inf: the chance of a right guess; for "
+                 "sensitive categories",
+                 at(&J::privacy, &PrivacySettings::alpha), 1, 1000, "inf"),
       real<J>("privacy.surrogate_slack",
               "nats that the release may tell about the attribute beyond its surrogate; added to every bound",
               at(&J::privacy, &PrivacySettings::surrogate_slack), 0, kNoEnd),
@@ -523,12 +528,15 @@ std::vector<ColumnSetting> make_column_settings() {
       choice<C, ColumnType>(
           "type",
           "integer and real are numbers; category one of some levels; identifier names a record and "
-          "is never modelled",
+          "is never modelled; date (2024-01-31) and timestamp (2024-01-31 12:30:00) are numbers of days and of "
+          "microseconds",
           at(&C::type),
           {{"integer", ColumnType::kInteger},
            {"real", ColumnType::kReal},
            {"category", ColumnType::kCategory},
-           {"identifier", ColumnType::kIdentifier}}),
+           {"identifier", ColumnType::kIdentifier},
+           {"date", ColumnType::kDate},
+           {"timestamp", ColumnType::kTimestamp}}),
       choice<C, NumericEncoding>(
           "encoding",
           "numbers as seen by the networks: standard: in standard deviations from the mean; rank: "

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ppan/core/matrix.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/number.h"
+#include "ppan/source/number.h"
+#include "ppan/source/row_source.h"
 #include "ppan/read/schema.h"
 
 namespace ppan {
@@ -38,9 +38,38 @@ struct Table {
   [[nodiscard]] const TableColumn& at(std::string_view name) const;
 };
 
-/// Reads the rest of `reader`, keeping the columns of `specs`. Throws Error(kBadInput) for a column that is
-/// not there and for a cell that does not fit its type, naming file, line, column, value and remedy.
-Table read_table(CsvReader& reader, std::span<const ColumnSpec> specs);
+/// A table under construction, chunk by chunk.
+class TableBuilder {
+ public:
+  /// Keeps the columns of `specs`. Throws Error(kBadInput) for a column that is not there or that is something else
+  /// in the source (unfit_type).
+  TableBuilder(const RowSource& source, std::span<const ColumnSpec> specs);
+  TableBuilder(TableBuilder&&) noexcept;
+  ~TableBuilder();
+  /// Throws Error(kBadInput) for a cell that does not fit its type, naming source, line, column, value and remedy.
+  void add(const RowChunk& chunk);
+  [[nodiscard]] Table finish();
+
+ private:
+  struct Column;
+  std::string name_;
+  char mark_;
+  std::int64_t rows_ = 0;
+  std::vector<Column> columns_;
+};
+
+/// Reads the rest of `source`, keeping the columns of `specs`, as TableBuilder does.
+Table read_table(RowSource& source, std::span<const ColumnSpec> specs);
+
+/// Why a column of a source cannot be a column of this type; empty: it can. Text can be everything.
+std::string unfit_type(const RowColumn& column, ColumnType type);
+
+/// A cell that is not text and not missing as a number of a column of this form: days of a date, for example. The
+/// column fits (unfit_type).
+ParsedNumber typed_number(const RowColumn& column, const RowCells& cells, std::size_t row, NumberForm form);
+
+/// Markers of "no value" that are numbers (-1, 999), for cells that never were text.
+std::vector<double> number_markers(std::span<const std::string> markers);
 
 /// What stands in the way of using a cell, as a message: `"hello" is not a number`.
 std::string cell_fault(std::string_view cell, NumberFault fault, ColumnType type);

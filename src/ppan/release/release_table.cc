@@ -12,11 +12,14 @@
 #include <set>
 #include <utility>
 
+#include "ppan/core/cell_text.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
 #include "ppan/core/suggest.h"
+#include "ppan/encode/row_decoder.h"
 #include "ppan/nn/blas.h"
+#include "ppan/source/csv_sink.h"
 
 namespace ppan {
 namespace {
@@ -28,7 +31,7 @@ struct Binding {
   std::vector<std::string> dropped;
 };
 
-Binding bind(const ReleaseModel& model, const CsvReader& in) {
+Binding bind(const ReleaseModel& model, const RowSource& in) {
   const Encoding& encoding = model.table.encoding();
   const std::vector<std::string> keep = model.table.schema().kept_columns();
   std::vector<std::string> observed;
@@ -39,10 +42,10 @@ Binding bind(const ReleaseModel& model, const CsvReader& in) {
   for (const std::vector<std::string>* names : {&std::as_const(observed), &keep}) {
     for (const std::string& name : *names) {
       if (used.insert(name).second && !in.find(name))
-        problems.require(false, name, unknown_name("column", name, in.names()));
+        problems.require(false, name, unknown_name("column", name, in.column_names()));
     }
   }
-  require_none(problems.take(), fmt::format("{} lacks columns that the model needs", in.source_name()),
+  require_none(problems.take(), fmt::format("{} lacks columns that the model needs", in.name()),
                ErrorCode::kBadInput);
   Binding out;
   out.observed = bind_columns(encoding, observed, in);
@@ -53,15 +56,16 @@ Binding bind(const ReleaseModel& model, const CsvReader& in) {
       out.released.push_back({.name = name, .kept = false, .column = encoding.index_of(name), .source = 0});
     }
   }
-  for (const std::string& name : in.names()) {
+  for (const std::string& name : in.column_names()) {
     if (!used.contains(name)) out.dropped.push_back(name);
   }
   return out;
 }
 
 // The bad rows of a chunk as they came, with line and reasons behind them.
-void append_rejects(const CsvChunk& chunk, const EncodedRows& rows, const Encoding& encoding, char delimiter,
-                    std::string& out) {
+void append_rejects(const RowChunk& chunk, const std::vector<RowColumn>& columns, const EncodedRows& rows,
+                    const Encoding& encoding, char delimiter, std::string& out) {
+  std::string cell;
   for (std::int64_t row = 0; row < rows.rows; ++row) {
     if (rows.bad[static_cast<std::size_t>(row)] == 0) continue;
     std::string reason;
@@ -69,13 +73,15 @@ void append_rejects(const CsvChunk& chunk, const EncodedRows& rows, const Encodi
       if (fault.row != row) continue;
       if (!reason.empty()) reason += "; ";
       reason +=
-          fmt::format("{}: {}", encoding.columns[static_cast<std::size_t>(fault.column)].name, fault.what);
+          fmt::format("{}: {}", encoding.columns[static_cast<std::size_t>(fault.column)].name, with_values(fault.what));
     }
     for (std::size_t column = 0; column < chunk.columns(); ++column) {
-      append_field(chunk.cell(row, column), delimiter, out);
+      cell.clear();
+      append_text(columns[column], chunk.cells(column), static_cast<std::size_t>(row), cell);
+      append_field(cell, delimiter, out);
       out += delimiter;
     }
-    out += fmt::format("{}{}", chunk.line(row), delimiter);
+    out += fmt::format("{}{}", chunk.position(row), delimiter);
     append_field(reason, delimiter, out);
     out += '\n';
   }
@@ -84,7 +90,7 @@ void append_rejects(const CsvChunk& chunk, const EncodedRows& rows, const Encodi
 /// What all threads of a release share.
 class Stream {
  public:
-  Stream(const ReleaseModel& model, CsvReader& in, ByteSink& out, ByteSink* rejects,
+  Stream(const ReleaseModel& model, RowSource& in, RowSink& out, ByteSink* rejects,
          const ReleaseOptions& options)
       : model_(&model),
         in_(&in),
@@ -93,21 +99,19 @@ class Stream {
         options_(&options),
         policy_(options.unknown.value_or(model.unknown)),
         binding_(bind(model, in)),
-        encoder_(model.table.encoding(), in.options().decimal),
-        writer_(encoder_, binding_.released, in.delimiter()) {
+        encoder_(model.table.encoding(), in.style().decimal),
+        decoder_(encoder_, binding_.released, in.columns()) {
     if (policy_ == UnknownRow::kReject && rejects == nullptr) {
       throw Error(ErrorCode::kUsage,
                   "rows that cannot be released are to be rejected, but there is no place for them",
                   "name a file for them: --rejects FILE");
     }
-    std::string text;
-    if (in.options().header) writer_.append_header(text);
-    out_->write(text);
+    out_->begin(decoder_.columns());
     if (rejects_ != nullptr) {
-      std::vector<std::string> names = in.names();
+      std::vector<std::string> names = in.column_names();
       names.insert(names.end(), {"reject_line", "reject_reason"});
-      text.clear();
-      append_row(names, in.delimiter(), text);
+      std::string text;
+      append_row(names, in.style().delimiter, text);
       rejects_->write(text);
     }
     summary_.dropped = binding_.dropped;
@@ -125,11 +129,12 @@ class Stream {
  private:
   /// A chunk on its way, and everything made from it. Reused, it allocates nothing.
   struct Load {
-    CsvChunk chunk;
+    RowChunk chunk;
     std::int64_t number = 0;
     EncodedRows encoded;
     EncodedRows released;
-    std::string text;
+    RowChunk decoded;
+    std::unique_ptr<RowSink::Part> part;
     std::string rejected;
     std::exception_ptr failure;
   };
@@ -140,7 +145,7 @@ class Stream {
     std::int64_t bad = 0;
     std::int64_t replaced = 0;
     std::exception_ptr failure;
-    std::string text;
+    std::unique_ptr<RowSink::Part> part;
     std::string rejected;
   };
   static constexpr std::size_t kMostLeft = 8;  // so memory stays bounded when one chunk takes long
@@ -187,7 +192,7 @@ class Stream {
   void release(Load& load, TableReleaser& releaser, RandomSource* secure) {
     encoder_.encode(load.chunk, binding_.observed, policy_, load.encoded);
     if (policy_ == UnknownRow::kFail && !load.encoded.faults.empty())
-      throw first_fault(load.encoded, encoder_.encoding(), in_->source_name());
+      throw first_fault(load.encoded, encoder_.encoding(), in_->name());
     if (secure != nullptr) {
       releaser.release(load.encoded, *secure, load.released);
     } else {
@@ -195,11 +200,12 @@ class Stream {
                                 .fork("release", static_cast<std::uint64_t>(load.chunk.first_row()));
       releaser.release(load.encoded, seeded, load.released);
     }
-    load.text.clear();
     load.rejected.clear();
-    writer_.append_rows(load.released, load.chunk, load.text);
+    decoder_.decode(load.released, load.chunk, load.decoded);
+    load.part = out_->pack(load.decoded);
     if (!load.encoded.faults.empty())
-      append_rejects(load.chunk, load.encoded, encoder_.encoding(), in_->delimiter(), load.rejected);
+      append_rejects(load.chunk, in_->columns(), load.encoded, encoder_.encoding(), in_->style().delimiter,
+                     load.rejected);
   }
 
   // Writes the chunk if every one before it is out, and those behind it that were left; otherwise leaves it
@@ -226,38 +232,38 @@ class Stream {
     return true;
   }
 
-  // What remains to be done with a chunk; the buffers stay as large as they were.
+  // What remains to be done with a chunk.
   static Finished finished(Load& load) {
     const auto bad = std::count(load.encoded.bad.begin(), load.encoded.bad.end(), 1);
     Finished out{.rows = load.chunk.rows(),
                  .bad = bad,
                  .replaced = load.encoded.replaced,
                  .failure = std::move(load.failure)};
-    out.text.swap(load.text);
+    out.part = std::move(load.part);
     out.rejected.swap(load.rejected);
-    load.text.reserve(out.text.size());
     return out;
   }
 
-  void write(const Finished& chunk) {
+  void write(Finished& chunk) {
     if (chunk.failure) std::rethrow_exception(chunk.failure);
-    out_->write(chunk.text);
+    out_->write(std::move(chunk.part));
     if (!chunk.rejected.empty()) rejects_->write(chunk.rejected);
     summary_.rows += chunk.rows;
     summary_.released += chunk.rows - chunk.bad;
     summary_.rejected += chunk.bad;
     summary_.replaced += chunk.replaced;
+    if (options_->written) options_->written(summary_.released);
   }
 
   const ReleaseModel* model_;
-  CsvReader* in_;
-  ByteSink* out_;
+  RowSource* in_;
+  RowSink* out_;
   ByteSink* rejects_;
   const ReleaseOptions* options_;
   UnknownRow policy_;
   Binding binding_;
   Encoder encoder_;
-  RowWriter writer_;
+  RowDecoder decoder_;
 
   std::mutex reading_;
   bool ended_ = false;
@@ -304,16 +310,21 @@ Problems ReleaseOptions::check() const {
   return problems.take();
 }
 
-CsvReader open_table(const ReleaseModel& model, const std::filesystem::path& path,
-                     std::optional<char> delimiter, std::uint64_t most_unpacked) {
+CsvOptions table_options(const ReleaseModel& model, std::optional<char> delimiter,
+                         std::uint64_t most_unpacked) {
   CsvOptions options = csv_options(model.format);
   options.limits.unpacked_bytes = most_unpacked;
   if (delimiter) options.delimiter = delimiter;
   options.chunk_rows = kReleaseRows;
-  return open_csv(path, options);
+  return options;
 }
 
-ReleaseSummary release_table(const ReleaseModel& model, CsvReader& in, ByteSink& out, ByteSink* rejects,
+CsvSource open_table(const ReleaseModel& model, const std::filesystem::path& path,
+                     std::optional<char> delimiter, std::uint64_t most_unpacked) {
+  return open_csv_source(path, table_options(model, delimiter, most_unpacked));
+}
+
+ReleaseSummary release_table(const ReleaseModel& model, RowSource& in, RowSink& out, ByteSink* rejects,
                              const ReleaseOptions& options) {
   require_none(options.check(), "this release cannot be made");
   return Stream(model, in, out, rejects, options).run();
@@ -333,10 +344,11 @@ ReleasedRows release_rows(const ReleaseModel& model, const TextTable& rows, cons
     }
     append_row(cells, *csv.delimiter, text);
   }
-  CsvReader in(memory_source(std::move(text), "rows in memory"), csv);
+  CsvSource in(memory_source(std::move(text), "rows in memory"), csv);
   std::string released;
   std::string rejected;
-  TextSink out(released);
+  TextSink bytes(released);
+  CsvSink out(bytes, in.style());
   TextSink rejects(rejected);
   ReleasedRows result;
   result.summary = release_table(model, in, out, &rejects, options);

@@ -1,8 +1,8 @@
 #pragma once
 
 // Tables through a model: any number of rows in constant memory, in order, on several threads. Each thread
-// takes the next chunk, encodes, releases and writes it out as text by itself, and hands it over in order; so
-// a chunk for each thread, and the text of a few that wait for their turn, are all that is ever held.
+// takes the next chunk, encodes, releases and packs it for the sink by itself, and hands it over in order; so
+// a chunk for each thread, and a few that wait for their turn, are all that is ever held.
 
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,10 @@
 
 #include "ppan/core/problem.h"
 #include "ppan/model/release_model.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_source.h"
+#include "ppan/source/csv_writer.h"
+#include "ppan/source/row_sink.h"
+#include "ppan/source/row_source.h"
 
 namespace ppan {
 
@@ -24,6 +27,8 @@ struct ReleaseOptions {
   std::optional<std::uint64_t> insecure_seed{};
   std::function<bool()>
       interrupted{};  ///< Asked between chunks, from several threads; true ends the release.
+  /// Told how many rows are written, after each chunk; by one thread at a time.
+  std::function<void(std::int64_t rows)> written{};
   [[nodiscard]] Problems check() const;
 };
 
@@ -38,20 +43,23 @@ struct ReleaseSummary {
 };
 
 /// Rows a thread takes at a time: enough for the networks to run at full speed, few enough to stay in cache.
-inline constexpr std::int64_t kReleaseRows = 1024;
+inline constexpr std::int64_t kReleaseRows = kChunkRows;
 
-/// Opens the table as the model's tables are written. `delimiter` overrides what the model says;
-/// `most_unpacked` is what a compressed table may unpack to.
-CsvReader open_table(const ReleaseModel& model, const std::filesystem::path& path,
+/// Opens delimited text as the model's tables are written. `delimiter` overrides what the model says;
+/// `most_unpacked` is what a compressed table may unpack to. For other tables: open_rows() (open/open_rows.h).
+CsvSource open_table(const ReleaseModel& model, const std::filesystem::path& path,
                      std::optional<char> delimiter = std::nullopt,
                      std::uint64_t most_unpacked = kMostUnpacked);
+/// How that text is read, chunk by chunk.
+CsvOptions table_options(const ReleaseModel& model, std::optional<char> delimiter = std::nullopt,
+                         std::uint64_t most_unpacked = kMostUnpacked);
 
-/// Releases the rest of `in` to `out`. Columns are found by name, in any order. Rows that cannot be released
+/// Releases the rest of `in` to `out`, which has not begun yet. Columns are found by name, in any order. Rows that cannot be released
 /// stop the release (Error(kBadInput) naming line, column and value), go to `rejects` with line and reason,
-/// or are repaired, as `unknown` says; `rejects` is needed for kReject and may be null otherwise. The caller
-/// finishes the sinks, and does not if this throws or was interrupted. Throws Error(kBadInput) for a table
-/// without a column that the model needs.
-ReleaseSummary release_table(const ReleaseModel& model, CsvReader& in, ByteSink& out, ByteSink* rejects,
+/// or are repaired, as `unknown` says; `rejects` is needed for kReject and may be null otherwise. They are
+/// delimited text, whatever the source is. The caller finishes the sinks, and does not if this throws or was
+/// interrupted. Throws Error(kBadInput) for a table without a column that the model needs.
+ReleaseSummary release_table(const ReleaseModel& model, RowSource& in, RowSink& out, ByteSink* rejects,
                              const ReleaseOptions& options = {});
 
 /// Rows in memory, as text.

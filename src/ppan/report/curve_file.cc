@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "ppan/core/error.h"
-#include "ppan/read/csv.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv.h"
+#include "ppan/source/csv_writer.h"
 
 namespace ppan {
 namespace {
@@ -159,7 +159,7 @@ CurveTable from_csv(const std::string& text, const std::string& name) {
         if (!*numbers[k]) {
           throw Error(ErrorCode::kBadInput,
                       fmt::format("{} line {}, column \"{}\": {} is not a number", name, chunk.line(i),
-                                  kCurveColumns[k + 1], show_cell(cell)),
+                                  kCurveColumns[k + 1], quoted_text(cell)),
                       "leave the cell empty where the value is unknown");
         }
       }

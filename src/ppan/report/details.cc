@@ -151,6 +151,11 @@ Json to_json(const AuditDetail& audit) {
   if (audit.inconclusive) j["inconclusive"] = true;
   if (!audit.note.empty()) j["note"] = audit.note;
   for (const auto& attacker : audit.attackers) j["attackers"].push_back(to_json(attacker));
+  for (const MeasureDetail& measure : audit.measures) {
+    Json one{{"title", measure.title}, {"unit", measure.unit}};
+    put(one, "estimate", std::optional(measure.estimate));
+    j["measures"].push_back(std::move(one));
+  }
   for (const auto& group : audit.classes) j["classes"].push_back(to_json(group));
   for (const auto& group : audit.groups) j["groups"].push_back(to_json(group));
   return j;
@@ -166,6 +171,15 @@ AuditDetail audit_from(const Json& j) {
   take(j, "inconclusive", audit.inconclusive);
   take(j, "note", audit.note);
   for (const Json& item : list(j, "attackers")) audit.attackers.push_back(attacker_from(item));
+  for (const Json& item : list(j, "measures")) {
+    MeasureDetail measure;
+    std::optional<Estimate> estimate;
+    take(item, "title", measure.title);
+    take(item, "unit", measure.unit);
+    take(item, "estimate", estimate);
+    if (estimate) measure.estimate = *estimate;
+    audit.measures.push_back(std::move(measure));
+  }
   for (const Json& item : list(j, "classes")) audit.classes.push_back(group_from(item));
   for (const Json& item : list(j, "groups")) audit.groups.push_back(group_from(item));
   return audit;

@@ -70,6 +70,13 @@ struct GroupDetail {
   std::optional<double> prior;  ///< Accuracy of one who has not seen the release.
 };
 
+/// Leakage in another measure than mutual information.
+struct MeasureDetail {
+  std::string title;
+  std::string unit;   ///< "nats", "probability", "ratio" or "gain".
+  Estimate estimate;  ///< Its number is in `unit`, whatever that is.
+};
+
 /// What attackers gain about one sensitive attribute (or all of them together).
 struct AuditDetail {
   std::string target;
@@ -80,6 +87,7 @@ struct AuditDetail {
   bool inconclusive = false;  ///< The best attacker was still getting better with more rows.
   std::string note;
   std::vector<AttackerDetail> attackers;
+  std::vector<MeasureDetail> measures{};
   std::vector<GroupDetail> classes;
   std::vector<GroupDetail> groups;
 };

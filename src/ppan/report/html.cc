@@ -64,6 +64,13 @@ void add_list(Page& page, std::string_view heading, const std::vector<std::strin
   page.raw("</ul></div>");
 }
 
+// The page of `ppan audit`: one release that somebody made, and no curve.
+bool is_audit(const RunFiles& run) {
+  return !run.curve.rows.empty() && std::ranges::all_of(run.curve.rows, [](const CurveRow& row) {
+    return row.series.starts_with("audit/");
+  });
+}
+
 void add_header(Page& page, const RunFiles& run) {
   const RunSummary& s = run.summary;
   page.add("<header><h1>{}</h1>", escape(title_of(s)));
@@ -73,7 +80,10 @@ void add_header(Page& page, const RunFiles& run) {
   if (s.status == RunStatus::kInterrupted) page.raw("<span class=\"badge alert\">interrupted</span>");
   const auto points =
       std::ranges::count_if(run.curve.rows, [](const CurveRow& row) { return learned_series(row.series); });
-  page.add("<span class=\"badge\">{} {}</span>", points, points == 1 ? "point" : "points");
+  if (is_audit(run))
+    page.raw("<span class=\"badge\">audit of a release</span>");
+  else
+    page.add("<span class=\"badge\">{} {}</span>", points, points == 1 ? "point" : "points");
   if (!s.version.empty())
     page.add("<span class=\"badge\">{} {}</span>", escape(s.program), escape(s.version));
   page.raw("</p></header>");
@@ -212,7 +222,8 @@ void add_curve_table(Page& page, const CurveTable& curve) {
 }
 
 void add_trade_off(Page& page, const RunFiles& run, std::size_t start) {
-  page.raw("<section aria-labelledby=\"trade-off\"><h2 id=\"trade-off\">The trade-off</h2>");
+  page.add("<section aria-labelledby=\"trade-off\"><h2 id=\"trade-off\">{}</h2>",
+           is_audit(run) ? "What was found" : "The trade-off");
   if (run.curve.rows.empty()) {
     page.raw("<p>The curve has no points.</p></section>");
     return;

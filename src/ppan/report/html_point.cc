@@ -178,6 +178,28 @@ std::string learning_curves(const AuditDetail& audit) {
          "means that more data would find more.</figcaption></figure>";
 }
 
+std::string measures_table(const std::vector<MeasureDetail>& measures) {
+  if (measures.empty()) return {};
+  const auto text = [](const MeasureDetail& m, double value) {
+    return m.unit == "probability" ? fmt::format("{:.1f}&nbsp;%", 100 * value) : fmt::format("{:.3f}", value);
+  };
+  Page page;
+  page.raw(
+      "<div class=\"scroll\"><table><thead><tr><th>other measures of the same</th><th class=\"r\">value</th>"
+      "<th class=\"r\">95&nbsp;% interval</th><th>direction</th></tr></thead><tbody>");
+  for (const MeasureDetail& m : measures) {
+    const Interval interval = m.estimate.interval95.value_or(Interval{m.estimate.nats, m.estimate.nats});
+    const bool plain = m.unit == "probability" || m.unit == "ratio";
+    page.add(
+        "<tr><td title=\"{}\">{}</td><td class=\"r\">{}{}</td><td class=\"r\">{} to {}</td><td>{}</td></tr>",
+        escape(m.estimate.method), escape(m.title), text(m, m.estimate.nats),
+        plain ? std::string() : " " + escape(m.unit), text(m, interval.low), text(m, interval.high),
+        to_string(m.estimate.bound));
+  }
+  page.raw("</tbody></table></div>");
+  return page.take();
+}
+
 std::string audit_section(const AuditDetail& audit) {
   Page page;
   page.add("<h3>What an attacker gains about {}</h3>", escape(audit.target));
@@ -196,6 +218,7 @@ std::string audit_section(const AuditDetail& audit) {
       page.add("<div class=\"side\"><div>{}</div><div>{}</div></div>", left, right);
   };
   side(attackers_table(audit.attackers), learning_curves(audit));
+  page.raw(measures_table(audit.measures));
   side(groups_table(audit.classes, "class"), groups_table(audit.groups, "group"));
   return page.take();
 }
@@ -426,7 +449,9 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
            escape(name), escape(name));
   if (row.budget) entry(page, "budget", number(*row.budget));
   if (row.weight) entry(page, "weight \u03bb", number(*row.weight));
-  page.add("<dt>distortion</dt><dd><span class=\"big\" data-tip=\"distortion\">{}</span> {}</dd>",
+  // Of an audited release no distortion is known, only the share of cells that were changed.
+  page.add("<dt>{}</dt><dd><span class=\"big\" data-tip=\"distortion\">{}</span> {}</dd>",
+           row.series.starts_with("audit/") ? escape(run.summary.distortion_name) : std::string("distortion"),
            number(row.distortion), escape(run.summary.distortion_unit));
   if (const auto leakage = row.leakage_estimate()) {
     page.add(

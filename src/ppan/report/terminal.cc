@@ -203,12 +203,23 @@ std::string plot_text(const CurveTable& table, const TerminalStyle& style) {
   return out;
 }
 
+CurveTable without_references(const CurveTable& table) {
+  CurveTable out{table.more_columns, {}};
+  for (const CurveRow& row : table.rows) {
+    if (!row.series.starts_with("reference/") || row.series == "reference/unchanged" || row.series == "reference/constant")
+      out.rows.push_back(row);
+  }
+  return out;
+}
+
 std::string table_text(const CurveTable& table, const TerminalStyle& style) {
   const auto information = [&](const std::optional<double>& nats) {
     return number_cell(nats ? std::optional(from_nats(*nats, style.unit)) : std::nullopt, style.unicode);
   };
   std::vector<Column> columns{{"series", false}, {"budget"},      {"weight"},  {"distortion"}, {"leakage"},
-                              {"95 % interval"}, {"kind", false}, {"optimum"}, {"excess"}};
+                              {"95 % interval"}, {"up to"},       {"kind", false},
+                              {"optimum"},       {"excess"}};
+  bool limits = false;
   for (const CurveRow& row : table.rows) {
     const auto estimate = row.leakage_estimate();
     std::string interval;
@@ -218,12 +229,17 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
           plain(fmt::format("[{:.3f}, {:.3f}]", from_nats(low, style.unit), from_nats(high, style.unit)),
                 style.unicode);
     }
+    const std::optional<double> upper_end = row.number(curve_column::kUpperEnd);
+    limits = limits || upper_end;
+    // What an audit did not see it may have missed: that is not 0.
+    const bool unseen = upper_end && *upper_end > 0 && estimate && estimate->interval95 && estimate->interval95->low <= 0;
     const std::string cells[] = {plain(row.series, style.unicode),
                                  number_cell(row.budget, style.unicode),
                                  number_cell(row.weight, style.unicode),
                                  number_cell(row.distortion, style.unicode),
-                                 information(row.leakage),
+                                 unseen ? "not seen" : information(row.leakage),
                                  interval,
+                                 information(upper_end),
                                  plain(std::string(row.text(curve_column::kLeakageKind)), style.unicode),
                                  information(row.optimum),
                                  information(row.excess)};
@@ -269,6 +285,8 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
   out += kind.empty() ? fmt::format("(information in {})\n", to_string(style.unit))
                       : fmt::format("(leakage: {}; information in {})\n", plain(kind, style.unicode),
                                     to_string(style.unit));
+  if (limits)
+    out += "(up to: the end of the interval, or what the audit may have missed if that is more; points are picked by it)\n";
   return out;
 }
 

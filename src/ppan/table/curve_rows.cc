@@ -16,7 +16,7 @@
 namespace ppan {
 namespace {
 
-constexpr std::int64_t kChunkRows = 4096;
+constexpr std::int64_t kReleasedAtOnce = 4096;
 
 std::vector<ColumnSpec> modelled_specs(const Schema& schema) {
   std::vector<ColumnSpec> specs;
@@ -155,8 +155,8 @@ EncodedRows release_all(const TableModel& model, const EncodedRows& rows, Random
   EncodedRows out;
   EncodedRows part;
   std::vector<std::int32_t> which;
-  for (std::int64_t first = 0; first < rows.rows; first += kChunkRows) {
-    const std::int64_t end = std::min(rows.rows, first + kChunkRows);
+  for (std::int64_t first = 0; first < rows.rows; first += kReleasedAtOnce) {
+    const std::int64_t end = std::min(rows.rows, first + kReleasedAtOnce);
     which.resize(static_cast<std::size_t>(end - first));
     std::iota(which.begin(), which.end(), static_cast<std::int32_t>(first));
     releaser.release(take_rows(rows, which), random, part);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "ppan/core/error.h"
@@ -76,6 +77,7 @@ TableCurveOptions table_curve_options(const JobFile& job) {
       out.training.budget_form = BudgetForm::kRecord;
       break;
   }
+  out.training.alpha = job.privacy.alpha.value_or(std::numeric_limits<double>::infinity());
   if (job.train.epochs) out.training.epochs = static_cast<int>(*job.train.epochs);
   out.training.batch = job.train.batch;
   out.training.adversary_steps = static_cast<int>(job.train.adversary_steps);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "ppan/game/alpha_prior.h"
 #include "ppan/model/table_model.h"
 #include "ppan/table/table_distortion.h"
 
@@ -91,6 +93,7 @@ TrainOptions train_options(const TableGame& game, const MechanismOptions& mechan
                            const TableTrainingOptions& options, std::uint64_t seed) {
   TrainOptions out;
   out.game.mechanism = mechanism;
+  out.game.alpha = options.alpha;
   // An adversary with more units than that overfits the rows of a small table, and the mechanism
   // spends its budget on what no other attacker could know.
   std::vector<Index> units = options.hidden;
@@ -175,6 +178,20 @@ double prior_entropy(const std::vector<Attribute<float>>& sensitive) {
   return sum;
 }
 
+// Of finite attributes, by the shares of their joint levels.
+AlphaPrior joint_prior(const std::vector<Attribute<float>>& sensitive, double alpha) {
+  std::map<std::vector<std::int32_t>, double> share;
+  const Index rows = sensitive.front().rows();
+  for (Index i = 0; i < rows; ++i) {
+    std::vector<std::int32_t> levels;
+    for (const Attribute<float>& x : sensitive) levels.push_back(x.code[static_cast<std::size_t>(i)]);
+    share[levels] += 1.0 / static_cast<double>(rows);
+  }
+  std::vector<double> shares;
+  for (const auto& entry : share) shares.push_back(entry.second);
+  return alpha_prior(shares, alpha);
+}
+
 }  // namespace
 
 Problems TableTrainingOptions::check() const {
@@ -183,6 +200,7 @@ Problems TableTrainingOptions::check() const {
   if (code_size) list.require_between("code_size", static_cast<double>(*code_size), 1, 1024);
   list.require_positive("code_radius", code_radius);
   list.require_between("noise_inputs", static_cast<double>(noise_inputs), 1, 1024);
+  list.require(alpha >= 1, "alpha", fmt::format("{} is not allowed; it must be at least 1", alpha));
   list.require(budget_form != BudgetForm::kWeighted, "budget_form", "must be one that has a budget");
   if (epochs) list.require_at_least("epochs", *epochs, 1);
   list.require_at_least("batch", static_cast<double>(batch), 1);
@@ -272,7 +290,9 @@ TrainedMechanism train_point(const TableGame& game, const TableStart& start, dou
   out.parameters = trained.mechanism->parameters();
   if (!trained.summary.epochs.empty()) {
     const double score = trained.summary.epochs.back().mean.log_likelihood;
-    out.belief = std::max(0.0, prior_entropy(game.records.sensitive) + score);
+    out.belief = std::max(0.0, options.alpha == 1 ? prior_entropy(game.records.sensitive) + score
+                                                  : joint_prior(game.records.sensitive, options.alpha)
+                                                        .information(score));
   }
   out.summary = std::move(trained.summary);
   return out;

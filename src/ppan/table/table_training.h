@@ -27,6 +27,7 @@ struct TableTrainingOptions {
   double code_radius = 12;           ///< R. Above 0.
   Index noise_inputs = 8;            ///< Noise-input only. At least 1.
   BudgetForm budget_form = BudgetForm::kDual;
+  double alpha = 1;  ///< Order of the adversary's loss, 1 to infinity (GameOptions::alpha).
   std::optional<int> epochs{};  ///< Absent: enough for a fixed number of steps, see epochs_for().
   Index batch = 256;
   int adversary_steps = 3;
@@ -65,7 +66,8 @@ TableStart train_start(const TableGame& game, const TableTrainingOptions& option
 struct TrainedMechanism {
   MechanismOptions mechanism{};
   Vector<float> parameters{};
-  double belief = 0;  ///< h(X) + mean log Q(x|z) by the adversary of the game in the last epoch, nats.
+  double belief = 0;  ///< What the adversary of the game finds in the last epoch, nats: h(X) + mean log
+                      ///< Q(x|z), or with another alpha the alpha-leakage (game/alpha_prior.h).
   TrainSummary summary{};
 };
 TrainedMechanism train_point(const TableGame& game, const TableStart& start, double budget,

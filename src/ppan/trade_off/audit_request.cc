@@ -12,9 +12,8 @@
 #include "ppan/audit/alignment.h"
 #include "ppan/core/error.h"
 #include "ppan/core/suggest.h"
-#include "ppan/read/number.h"
+#include "ppan/open/open_rows.h"
 #include "ppan/trade_off/audit_run.h"
-#include "ppan/trade_off/table_run.h"
 
 namespace ppan {
 namespace {
@@ -37,8 +36,8 @@ std::map<std::string, CellKind> kinds_of(const AuditRequest& request) {
 }  // namespace
 
 AuditTable read_table_of(const AuditRequest& request, const std::string& path) {
-  CsvReader reader = open_csv(path, {.limits = {.unpacked_bytes = request.max_unpacked}});
-  return table_of_csv(reader, kinds_of(request));
+  const auto source = open_rows(path, {.csv = {.limits = {.unpacked_bytes = request.max_unpacked}}});
+  return table_of_rows(*source, kinds_of(request));
 }
 
 namespace {
@@ -165,18 +164,6 @@ AuditInput audit_input(AuditRequest request, const ReleaseModel& model, const Mo
   input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
   input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
   return input;
-}
-
-void add_surrogate_slack(AuditReport& report, const ReleaseModel& model) {
-  const auto& settings = model.origin.settings;
-  const auto slack = std::find_if(settings.begin(), settings.end(), [](const auto& setting) {
-    return setting.first == "privacy.surrogate_slack";
-  });
-  if (slack == settings.end()) return;
-  MeasuredRelease measured;
-  measured.audit = std::move(report);
-  add_surrogate_slack(measured, parse_shortest(slack->second).value_or(0));
-  report = std::move(measured.audit);
 }
 
 }  // namespace ppan

@@ -9,7 +9,7 @@
 
 #include "ppan/audit/audit.h"
 #include "ppan/model/release_model.h"
-#include "ppan/read/csv.h"
+#include "ppan/source/csv.h"
 #include "ppan/trade_off/model_audit.h"
 
 namespace ppan {
@@ -42,8 +42,5 @@ AuditInput audit_input(AuditRequest request, const ReleaseModel& model, const Mo
 
 /// Sentences about sensitive columns that the release itself contains.
 std::vector<std::string> carried_columns(const AuditInput& input);
-
-/// Adds privacy.surrogate_slack of the model's job to every upper bound, as its curve does.
-void add_surrogate_slack(AuditReport& report, const ReleaseModel& model);
 
 }  // namespace ppan

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "ppan/audit/audit_text.h"
 #include "ppan/core/file.h"
@@ -37,6 +38,8 @@ AuditDetail detail_of(const AttributeAudit& attribute, const std::string& made) 
   out.inconclusive = attribute.verdict == AuditVerdict::kInconclusive;
   out.note = made;
   if (!attribute.notes.empty()) out.note += fmt::format(": {}", fmt::join(attribute.notes, "; "));
+  for (const LeakageMeasure& measure : attribute.measures)
+    out.measures.push_back({measure.title, std::string(to_string(measure.unit)), measure.estimate});
   bool learning = false;
   for (const AttackerScore& score : attribute.attackers) {
     AttackerDetail attacker;
@@ -85,11 +88,16 @@ CurveTable curve_of(const AuditReport& report, const AuditRun& run) {
   row.distortion = run.changed;
   row.set_leakage(report.leakage());
   if (const auto upper = report.upper_bound()) row.set(curve_column::kUpperBound, upper->nats);
+  row.set(curve_column::kUpperEnd, report.upper_end());
+  if (const auto power = report.power()) row.set(curve_column::kPower, *power);
+  row.set(curve_column::kInconclusive, report.inconclusive() ? "yes" : "no");
+  set_measures(report, row);
   row.set("label", run.released);
   CurveTable out;
   for (const std::string_view name :
        {curve_column::kLeakageLow, curve_column::kLeakageHigh, curve_column::kLeakageKind,
-        curve_column::kLeakageMethod, curve_column::kUpperBound, std::string_view("label")})
+        curve_column::kLeakageMethod, curve_column::kUpperEnd, curve_column::kPower,
+        curve_column::kInconclusive, curve_column::kUpperBound, std::string_view("label")})
     out.more_columns.emplace_back(name);
   out.rows.push_back(std::move(row));
   return out;
@@ -188,6 +196,26 @@ static std::string reach_of(const AttributeAudit& attribute) {
         later.nats, later.interval95->low, later.interval95->high);
   }
   return out;
+}
+
+void set_measures(const AuditReport& report, CurveRow& row) {
+  const auto end = [](const LeakageMeasure& m) {
+    const Interval interval = m.estimate.interval95.value_or(Interval{m.estimate.nats, m.estimate.nats});
+    return m.more_is_worse ? interval.high : -interval.low;
+  };
+  std::map<std::string_view, const LeakageMeasure*> worst;
+  for (const AttributeAudit& attribute : report.attributes) {
+    for (const LeakageMeasure& m : attribute.measures) {
+      const LeakageMeasure*& known = worst[m.name];
+      if (known == nullptr || end(m) > end(*known)) known = &m;
+    }
+  }
+  for (const auto& [name, m] : worst) {
+    row.set(name, m->estimate.nats);
+    if (!m->estimate.interval95) continue;
+    row.set(fmt::format("{}_low", name), m->estimate.interval95->low);
+    row.set(fmt::format("{}_high", name), m->estimate.interval95->high);
+  }
 }
 
 std::vector<AuditDetail> audit_details(const AuditReport& report, const std::string& made) {

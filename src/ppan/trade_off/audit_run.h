@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ppan/audit/audit.h"
+#include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
 
 namespace ppan {
@@ -36,6 +37,10 @@ std::string audit_text(const AuditReport& report);
 
 /// What the report shows of an audit: an entry for each attribute, and for all of them together. `made`: by
 /// whom, on what rows.
+/// Other measures than mutual information as columns NAME, NAME_low and NAME_high, each of the attribute that
+/// fares worst.
+void set_measures(const AuditReport& report, CurveRow& row);
+
 std::vector<AuditDetail> audit_details(const AuditReport& report, const std::string& made);
 
 /// Writes curve.csv (a single row), summary.json, audit.json (details), findings.json (everything, see

@@ -3,41 +3,35 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
+#include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
-#include "ppan/model/model_file.h"
-#include "ppan/read/byte_source.h"
-#include "ppan/read/csv.h"
+#include "ppan/open/address.h"
+#include "ppan/open/open_rows.h"
+#include "ppan/source/byte_source.h"
+#include "ppan/source/csv_source.h"
+#include "ppan/source/held_rows.h"
 #include "ppan/read/profile.h"
+#include "ppan/trade_off/row_order.h"
 
 namespace ppan {
 namespace {
 
-// The table is read twice: to look at and to learn from.
-class TableSource {
- public:
-  explicit TableSource(const JobFile& job) : job_(&job) {
-    if (can_be_read_again(job.source_path())) return;
-    const auto input = open_source(job.source_path(), job.csv.limits.unpacked_bytes);
-    name_ = input->name();
-    std::string block(1U << 16U, '\0');
-    while (const std::size_t got = input->read(block.data(), block.size())) bytes_.append(block, 0, got);
-  }
-  [[nodiscard]] CsvReader open() const {
-    if (!name_.empty()) return CsvReader(view_source(bytes_, name_), job_->csv);
-    return open_csv(job_->source_path(), job_->csv);
-  }
-  [[nodiscard]] std::string fingerprint() const {
-    return sha256(!name_.empty() ? bytes_ : read_file(job_->source_path()));
-  }
+// The bytes of a source that can be read only once: standard input, a pipe.
+std::string all_bytes(ByteSource& source) {
+  std::string bytes;
+  std::string block(1U << 16U, '\0');
+  while (const std::size_t got = source.read(block.data(), block.size())) bytes.append(block, 0, got);
+  return bytes;
+}
 
- private:
-  const JobFile* job_;
-  std::string name_;   // where it can be read only once (standard input, a pipe)
-  std::string bytes_;  // and what was read
-};
+void refuse_images(const JobFile& job) {
+  if (job.about_images())
+    throw Error(ErrorCode::kUsage, "the job is about images, not about a table", "use 'ppan curve'");
+}
 
 std::vector<ColumnSpec> columns_to_read(const Schema& schema) {
   std::vector<ColumnSpec> specs;
@@ -59,22 +53,66 @@ std::vector<ColumnSpec> columns_to_read(const Schema& schema) {
 
 }  // namespace
 
-Dataset open_dataset(const JobFile& job) {
-  if (job.about_images())
-    throw Error(ErrorCode::kUsage, "the job is about images, not about a table", "use 'ppan curve'");
-  const TableSource source(job);
+namespace {
+
+Dataset read_dataset(const JobFile& job, RowSource& source, RowFingerprint* fingerprint) {
+  refuse_images(job);
   Dataset out;
-  CsvReader first = source.open();
-  out.names = first.names();
+  out.names = source.column_names();
   require_none(job.schema.check_names(out.names), "the job does not fit the table");
-  const TableProfile profile = profile_table(first);
-  require_none(check_data(job.schema, profile), fmt::format("{} cannot be used", first.source_name()),
-               ErrorCode::kBadInput);
-  out.notices = notices(job.schema, profile);
   out.schema = job.schema.in_order_of(out.names);
-  CsvReader second = source.open();
-  out.table = std::make_shared<const Table>(read_table(second, columns_to_read(out.schema)));
-  out.sha256 = source.fingerprint();
+  TableProfiler profiler(source);
+  TableBuilder builder(source, columns_to_read(out.schema));
+  // A cell that does not fit is told only if the table as a whole is fine: what is wrong with that says more.
+  std::exception_ptr unfit;
+  RowChunk chunk;
+  while (source.next(chunk)) {
+    profiler.add(chunk);
+    if (fingerprint != nullptr) fingerprint->add(chunk);
+    try {
+      if (!unfit) builder.add(chunk);
+    } catch (const Error&) {
+      unfit = std::current_exception();
+    }
+  }
+  const TableProfile profile = profiler.finish();
+  require_none(check_data(job.schema, profile), fmt::format("{} cannot be used", source.name()),
+               ErrorCode::kBadInput);
+  if (unfit) std::rethrow_exception(unfit);
+  out.notices = notices(job.schema, profile);
+  out.table = std::make_shared<const Table>(builder.finish());
+  for (std::string& notice : row_order_notices(*out.table, out.schema)) out.notices.push_back(std::move(notice));
+  return out;
+}
+
+}  // namespace
+
+Dataset make_dataset(const JobFile& job, RowSource& source) {
+  RowFingerprint fingerprint(source.columns());
+  Dataset out = read_dataset(job, source, &fingerprint);
+  out.sha256 = fingerprint.finish();
+  return out;
+}
+
+Dataset open_dataset(const JobFile& job) {
+  refuse_images(job);
+  const Address address = parse_address(job.source);
+  if (address.kind != AddressKind::kText) {
+    const auto source = open_rows(job.source, {.csv = job.csv, .directory = job.directory});
+    return make_dataset(job, *source);
+  }
+  const std::filesystem::path path = job.source_path();
+  if (can_be_read_again(path)) {
+    CsvSource source = open_csv_source(path, job.csv);
+    Dataset out = read_dataset(job, source, nullptr);
+    out.sha256 = sha256(read_file(path));
+    return out;
+  }
+  const auto input = open_source(path, job.csv.limits.unpacked_bytes);
+  const std::string bytes = all_bytes(*input);
+  CsvSource source(view_source(bytes, input->name()), job.csv);
+  Dataset out = read_dataset(job, source, nullptr);
+  out.sha256 = sha256(bytes);
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
+#include "ppan/source/row_source.h"
 
 namespace ppan {
 
@@ -17,12 +18,15 @@ struct Dataset {
   Schema schema{};                     ///< That of the job, in the order of the table's columns.
   std::vector<std::string> names{};    ///< Columns of the table, in its order.
   std::vector<std::string> notices{};  ///< What a person should know before training on it.
-  std::string sha256{};                ///< Fingerprint of the bytes it was read from.
+  std::string sha256{};                ///< Fingerprint of the bytes it was read from, or of its cells.
 };
 
-/// Reads the table that the job names ("-" is standard input) and checks it against the job's roles. Throws
+/// Reads the table that the job names (open/address.h; "-" is standard input) and checks it against the job's roles. Throws
 /// Error(kUsage) for a job that does not fit the table or that is about images, Error(kBadInput) listing
 /// every problem of a table that cannot be used.
 Dataset open_dataset(const JobFile& job);
+
+/// The same for the rest of `source`, whatever the job calls its own. Reads it once.
+Dataset make_dataset(const JobFile& job, RowSource& source);
 
 }  // namespace ppan

@@ -9,15 +9,18 @@
 
 #include "ppan/audit/audit.h"
 #include "ppan/model/release_model.h"
+#include "ppan/source/held_rows.h"
 
 namespace ppan {
 
 /// Rows to audit a model on, read once.
 class ModelAuditData {
  public:
-  /// `path` may be "-". Throws Error(kBadInput) for rows that the model cannot release.
+  /// `path` is an address (open/address.h); it may be "-". Throws Error(kBadInput) for rows that the model cannot release.
   ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed,
                  std::uint64_t max_unpacked = kMostUnpackedInMemory);
+  /// The rest of `rows`.
+  ModelAuditData(const ReleaseModel& model, RowSource& rows, std::uint64_t seed);
 
   /// The table as it is.
   [[nodiscard]] const AuditTable& original() const { return original_; }
@@ -29,10 +32,11 @@ class ModelAuditData {
   [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
 
  private:
+  void take(RowSource& rows);
+
   const ReleaseModel* model_;
   std::uint64_t seed_;
-  std::string bytes_;
-  std::string name_;
+  HeldRows rows_;
   std::string fingerprint_;
   AuditTable original_;
 };
@@ -40,6 +44,10 @@ class ModelAuditData {
 /// The audit of the columns that the model's job called sensitive, with the side information and the groups
 /// of rows that it named; `data` must outlive it. Throws Error(kBadInput) for a column that the rows lack.
 AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& data);
+
+/// privacy.surrogate_slack of the job that made the model, which an audit of it must add to its upper bounds
+/// (audit/surrogate_slack.h); 0 if none was given.
+double surrogate_slack_of(const ModelOrigin& origin);
 
 /// What a model file keeps of an audit.
 ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint);

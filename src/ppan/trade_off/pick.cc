@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 
+#include "ppan/audit/leakage_measures.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/core/suggest.h"
 
 namespace ppan {
 
 Problems Choice::check() const {
   ProblemList list;
   const int given = int{leakage.has_value()} + int{budget.has_value()} + int{point.has_value()} +
-                    int{task_loss.has_value()};
-  list.require(given == 1, "choice", "needs exactly one of leakage, budget, point and task loss");
+                    int{task_loss.has_value()} + int{measure.has_value()};
+  list.require(given == 1, "choice", "needs exactly one of leakage, budget, point, task loss and measure");
   if (task_loss) list.require_between("task_loss", *task_loss, 0, 1);
   if (leakage) list.require_between("leakage", *leakage, 0, 1e6);
   if (budget) list.require_between("budget", *budget, 0, 1e6);
@@ -51,11 +54,59 @@ HullMixture choose_by_task(double most, const Candidates& from) {
   return {.first = *best, .second = *best, .second_weight = 0, .point = from.points[*best]};
 }
 
+// The end of the interval that counts against the point, or what was found.
+std::optional<double> judged_measure(const CurveRow& row, const Choice& choice) {
+  if (!choice.measure) return std::nullopt;
+  const std::optional<double> value = row.number(*choice.measure);
+  if (choice.found || !value) return value;
+  return row.number(*choice.measure + (more_is_worse(*choice.measure) ? "_high" : "_low"));
+}
+
+std::vector<std::string> measures_in(const CurveTable& curve) {
+  std::set<std::string> columns;
+  for (const CurveRow& row : curve.rows)
+    for (const auto& [name, text] : row.more) columns.insert(name);
+  std::vector<std::string> out;
+  for (const std::string& name : columns) {
+    const bool shown_otherwise = name == "leakage" || name == curve_column::kForecast ||
+                                 name == curve_column::kKsg || name == curve_column::kUpperBound ||
+                                 name.starts_with("task");
+    if (!shown_otherwise && columns.contains(name + "_low") && columns.contains(name + "_high"))
+      out.push_back(name);
+  }
+  return out;
+}
+
+// The point of least distortion that keeps the measure within its limit. Of mixtures it was not measured.
+HullMixture choose_by_measure(const Choice& choice, const Candidates& from) {
+  const bool worse = more_is_worse(*choice.measure);
+  std::optional<std::size_t> best;
+  std::optional<double> nearest;
+  for (std::size_t i = 0; i < from.points.size(); ++i) {
+    if (!from.measured[i]) continue;
+    const double value = *from.measured[i];
+    if (!nearest || (worse ? value < *nearest : value > *nearest)) nearest = value;
+    if (worse ? value > choice.measure_limit : value < choice.measure_limit) continue;
+    if (!best || from.points[i].distortion < from.points[*best].distortion) best = i;
+  }
+  if (!best)
+    throw Error(ErrorCode::kUsage, fmt::format("no point has a {} of {:g} or {}; the {} is {:g}",
+                                               *choice.measure, choice.measure_limit, worse ? "less" : "more",
+                                               worse ? "least" : "greatest", nearest.value_or(0)));
+  return {.first = *best, .second = *best, .second_weight = 0, .point = from.points[*best]};
+}
+
 }  // namespace
 
 Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name) {
   const std::vector<int> numbers = point_numbers(curve);
   Candidates out;
+  if (choice.measure) {
+    const std::vector<std::string> known = measures_in(curve);
+    if (std::find(known.begin(), known.end(), *choice.measure) == known.end())
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{}: {}", name, unknown_name("measure", *choice.measure, known)));
+  }
   for (std::size_t i = 0; i < curve.rows.size(); ++i) {
     const CurveRow& row = curve.rows[i];
     const std::string model(row.text("model"));
@@ -63,12 +114,14 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
     if (model != std::filesystem::path(model).filename().string())
       throw Error(ErrorCode::kBadInput, fmt::format("{}: model '{}' is not a file of the run", name, model));
     if (row.text(curve_column::kInconclusive) == "yes" && !choice.accept_inconclusive) {
-      out.left_out.push_back(is_point(row) ? fmt::format("point {}", numbers[i]) : std::string(row.text("label")));
+      out.left_out.push_back(is_point(row) ? fmt::format("point {}", numbers[i])
+                                           : std::string(row.text("label")));
       continue;
     }
     out.points.push_back({*row.distortion, judged_leakage(row, choice.found)});
     out.files.push_back(model);
     out.task_losses.push_back(row.number(curve_column::kTaskLoss));
+    out.measured.push_back(judged_measure(row, choice));
     out.numbers.push_back(is_point(row) ? numbers[i] : 0);
   }
   return out;
@@ -83,7 +136,8 @@ Candidates candidates_of(const std::filesystem::path& run, const Choice& choice)
   }
   Candidates out = candidates_of(from_csv(read_file(file), file.string()), choice, file.string());
   if (out.points.empty() && !out.left_out.empty())
-    throw Error(ErrorCode::kUsage, fmt::format("the audit of every point of {} was inconclusive", run.string()),
+    throw Error(ErrorCode::kUsage,
+                fmt::format("the audit of every point of {} was inconclusive", run.string()),
                 "use more rows, or take them as they are: --accept-inconclusive");
   if (out.points.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("{} has no models", run.string()),
@@ -111,6 +165,7 @@ HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit
     return {.first = index, .second = index, .second_weight = 0, .point = from.points[index]};
   }
   if (choice.task_loss) return choose_by_task(*choice.task_loss, from);
+  if (choice.measure) return choose_by_measure(choice, from);
   const std::vector<std::size_t> hull = lower_hull(from.points);
   if (choice.budget) {
     if (const auto found = at_most_distortion(from.points, hull, *choice.budget)) return *found;
@@ -128,7 +183,8 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
   require_none(choice.check(), "this point cannot be picked");
   const Candidates candidates = candidates_of(run, choice);
   const HullMixture mixture = choose(candidates, choice, unit);
-  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage, candidates.left_out};
+  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage,
+             candidates.left_out};
   std::visit(
       [&](auto& model) {
         using Model = std::remove_reference_t<decltype(model)>;

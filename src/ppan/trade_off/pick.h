@@ -15,14 +15,19 @@
 
 namespace ppan {
 
-/// Exactly one of the first four.
+/// Exactly one of leakage, budget, point, task_loss and measure.
 struct Choice {
   std::optional<double> leakage{};  ///< The least distortion that leaks at most this, nats.
   std::optional<double> budget{};   ///< The least leakage at a distortion of at most this.
   std::optional<int> point{};       ///< A trained point, by its number.
-  std::optional<double> task_loss{};  ///< The least leakage at which no task loses more (points, no mixtures).
-  /// Judge points by what was found. Otherwise by what their audit allows for: the upper end of the interval and
-  /// of what it may have missed.
+  std::optional<double>
+      task_loss{};  ///< The least leakage at which no task loses more (points, no mixtures).
+  /// The least distortion at which this measure (a column of the curve such as "bayes-vulnerability") is at
+  /// most, or for a measure of which more is better at least, `measure_limit` (points, no mixtures).
+  std::optional<std::string> measure{};
+  double measure_limit = 0;
+  /// Judge points by what was found. Otherwise by what their audit allows for: the upper end of the interval
+  /// and of what it may have missed.
   bool found = false;
   bool accept_inconclusive = false;  ///< Take points too whose audit would have found more with more rows.
   [[nodiscard]] Problems check() const;
@@ -34,7 +39,8 @@ struct Candidates {
   std::vector<std::string> files{};  ///< Of their models, within the run directory.
   std::vector<int> numbers{};        ///< Of the trained points; 0 for the ends.
   std::vector<std::optional<double>> task_losses{};
-  std::vector<std::string> left_out{};  ///< Points whose audit was inconclusive.
+  std::vector<std::optional<double>> measured{};  ///< Of Choice::measure, as it is judged.
+  std::vector<std::string> left_out{};            ///< Points whose audit was inconclusive.
 };
 /// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.
 Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name);
@@ -52,6 +58,6 @@ struct Picked {
 };
 /// The model of the choice from a run directory.
 Picked pick(const std::filesystem::path& run, const Choice& choice,
-              InformationUnit unit = InformationUnit::kNats);
+            InformationUnit unit = InformationUnit::kNats);
 
 }  // namespace ppan

@@ -12,10 +12,13 @@
 #include <system_error>
 #include <utility>
 
+#include "ppan/audit/surrogate_slack.h"
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
 #include "ppan/core/thresholds.h"
+#include "ppan/open/address.h"
 #include "ppan/report/claims.h"
+#include "ppan/report/group_warnings.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
@@ -59,17 +62,6 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   return out;
 }
 
-// Of a surrogate S for the sensitive attribute X: I(X;Z) <= I(S;Z) + slack, so an upper bound on the one
-// bounds the other with the slack added.
-Estimate with_slack(Estimate bound, double slack) {
-  if (slack == 0) return bound;
-  bound.nats += slack;
-  if (bound.interval95)
-    bound.interval95 = Interval{bound.interval95->low + slack, bound.interval95->high + slack};
-  bound.method += fmt::format(", with {:g} nats for the surrogate", slack);
-  return bound;
-}
-
 // The first task in columns of its own, all of them in words.
 void set_task(const std::vector<TaskScore>& scores, CurveRow& row) {
   if (scores.empty()) return;
@@ -110,6 +102,7 @@ CurveRow row_of(const MeasuredRelease& measured) {
   for (const Estimate& upper : uppers) {
     if (upper.method.ends_with("for every distribution")) row.set(kUpperAnyDistribution, upper.nats);
   }
+  set_measures(measured.audit, row);
   set_task(measured.task, row);
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
@@ -284,12 +277,8 @@ std::string made_by_curve(const AuditReport& report) {
 }  // namespace
 
 void add_surrogate_slack(MeasuredRelease& measured, double slack) {
-  const auto add = [&](std::vector<Estimate>& bounds) {
-    for (Estimate& bound : bounds) bound = with_slack(std::move(bound), slack);
-  };
-  if (measured.upper) measured.upper = with_slack(*measured.upper, slack);
-  for (AttributeAudit& attribute : measured.audit.attributes) add(attribute.upper);
-  if (measured.audit.joint) add(measured.audit.joint->upper);
+  if (measured.upper) measured.upper = with_surrogate_slack(*measured.upper, slack);
+  add_surrogate_slack(measured.audit, slack);
 }
 
 void add_surrogate_slack(TableCurveResult& result, double slack) {
@@ -329,7 +318,7 @@ ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured,
   return out;
 }
 
-double hidden_entropy(const Table& table, const Schema& schema) {
+AlphaPrior hidden_prior(const Table& table, const Schema& schema, double alpha) {
   double entropy = 0;
   std::vector<const Symbols*> codes;
   for (const std::string& name : schema.hidden_columns()) {
@@ -346,31 +335,30 @@ double hidden_entropy(const Table& table, const Schema& schema) {
     for (std::size_t i = 0; i < codes.size(); ++i) key[i] = (*codes[i])[r];
     ++counts[key];
   }
-  for (const auto& [levels, count] : counts) {
-    const double share = static_cast<double>(count) / static_cast<double>(table.rows);
-    entropy -= share * std::log(share);
-  }
-  return entropy;
+  std::vector<double> shares;
+  for (const auto& entry : counts)
+    shares.push_back(static_cast<double>(entry.second) / static_cast<double>(table.rows));
+  return alpha_prior(shares, alpha, entropy);
 }
 
-MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy) {
+MetricsLine metrics_of(int point, const EpochReport& epoch, const AlphaPrior& prior) {
   MetricsLine line;
   line.series = kSeries;
   line.number = point;
   line.epoch = epoch.epoch;
   line.distortion = epoch.mean.distortion;
-  line.leakage = entropy + epoch.mean.log_likelihood;
+  line.leakage = prior.information(epoch.mean.log_likelihood);
   line.loss = epoch.mean.loss();
   line.penalty = epoch.mean.penalty;
   line.multiplier = epoch.multiplier;
   return line;
 }
 
-std::string metrics_of(const TableCurveResult& result, double entropy) {
+std::string metrics_of(const TableCurveResult& result, const AlphaPrior& prior) {
   std::string out;
   for (const TablePoint& point : result.points) {
     for (const EpochReport& epoch : point.training.epochs)
-      out += to_json_line(metrics_of(point.number, epoch, entropy));
+      out += to_json_line(metrics_of(point.number, epoch, prior));
   }
   return out;
 }
@@ -453,7 +441,7 @@ CurveTable curve_of(const TableCurveResult& result) {
 
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run) {
   RunSummary out;
-  const std::string source = std::filesystem::path(run.job.source).filename().string();
+  const std::string source = short_name(parse_address(run.job.source));
   out.version = run.version;
   out.command = run.command;
   out.name = run.job.report.title.empty() ? source : run.job.report.title;
@@ -462,6 +450,12 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
       "attacked "
       "afterwards on rows it never saw.",
       source);
+  if (result.given.training.alpha != 1) {
+    out.description += fmt::format(
+        " The adversary of the training minimised the alpha-loss of order {}, so the mechanisms hide the "
+        "alpha-leakage of that order; the leakage shown is mutual information, as the attackers find it.",
+        result.given.training.alpha);
+  }
   out.hidden = hidden_text(result.schema);
   out.observed = list(result.schema.observed_columns());
   out.useful = list(result.schema.useful);
@@ -511,7 +505,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
       out.missing.push_back(
           {kSeries, number, std::nullopt, result.interrupted ? "interrupted" : "not finished"});
   }
-  out.warnings = result.warnings;
+  out.warnings = group_warnings(result.warnings);
   for (const std::string& notice : result.notices) out.warnings.push_back(notice);
   out.claimed = claims::of_rows();
   out.not_claimed = claims::not_of_rows();
@@ -578,7 +572,7 @@ std::filesystem::path write_table_run(const std::filesystem::path& directory, co
     save_model(directory / kConstantModel,
                end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
   // In the order of the points, whatever the order in which they were trained.
-  write_file(directory / "metrics.jsonl", metrics_of(result, hidden_entropy(table, result.schema)));
+  write_file(directory / "metrics.jsonl", metrics_of(result, hidden_prior(table, result.schema, result.given.training.alpha)));
   write_file(directory / "columns.json", to_json(details_of(result, table, run)));
   write_file(directory / "summary.json", to_json(make_run_summary(result, run)));
   write_file(directory / "curve.csv", to_csv(curve_of(result)));

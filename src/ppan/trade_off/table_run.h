@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ppan/game/alpha_prior.h"
 #include "ppan/model/release_model.h"
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
@@ -21,8 +22,7 @@
 
 namespace ppan {
 
-/// Adds privacy.surrogate_slack to every upper bound: of a surrogate S for the sensitive attribute X,
-/// I(X;Z) <= I(S;Z) + slack.
+/// Adds privacy.surrogate_slack to every upper bound (audit/surrogate_slack.h).
 void add_surrogate_slack(MeasuredRelease& measured, double slack);
 void add_surrogate_slack(TableCurveResult& result, double slack);
 
@@ -37,13 +37,13 @@ inline constexpr const char* kConstantModel = "constant.ppan";
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run);
 ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured, const CurveRun& run);
 
-/// Entropy of the hidden columns as the training adversary counts it, nats: joint entropy of the categories,
-/// and that of a standard normal for each number.
-double hidden_entropy(const Table& table, const Schema& schema);
-MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy);
+/// What is known of the hidden columns without a release, as the training adversary counts it: joint entropy
+/// of the categories, and that of a standard normal for each number.
+AlphaPrior hidden_prior(const Table& table, const Schema& schema, double alpha);
+MetricsLine metrics_of(int point, const EpochReport& epoch, const AlphaPrior& prior);
 
 /// metrics.jsonl of finished points, point by point.
-std::string metrics_of(const TableCurveResult& result, double entropy);
+std::string metrics_of(const TableCurveResult& result, const AlphaPrior& prior);
 
 CurveTable curve_of(const TableCurveResult& result);
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run);

@@ -3,6 +3,7 @@
 
 #include "ppan/core/error.h"
 #include "ppan/model/release_model.h"
+#include "ppan/report/group_warnings.h"
 #include "ppan/table/table_domain.h"
 #include "ppan/trade_off/dataset.h"
 #include "ppan/trade_off/table_run.h"
@@ -21,13 +22,13 @@ class TableTask final : public CurveTask {
     run_.names = data_.names;
     run_.data_sha256 = data_.sha256;
     run_.fingerprint = fingerprint_of(run_.job, data_.sha256, run_.version);
-    entropy_ = hidden_entropy(*data_.table, data_.schema);
+    prior_ = hidden_prior(*data_.table, data_.schema, options_.training.alpha);
     hooks_.interrupted = events_.interrupted;
     hooks_.phase = [this](const std::string& phase) {
       if (events_.phase && !phase.starts_with("point")) events_.phase(phase);
     };
     hooks_.epoch = [this](int point, const EpochReport& epoch) {
-      if (events_.epoch && point > 0) events_.epoch({point, metrics_of(point, epoch, entropy_)});
+      if (events_.epoch && point > 0) events_.epoch({point, metrics_of(point, epoch, prior_)});
     };
     hooks_.finished = [this](const TablePoint& point) { finished(point); };
   }
@@ -62,7 +63,7 @@ class TableTask final : public CurveTask {
     run_.seconds = seconds;
     static_cast<void>(domain());
     const TableCurveResult result = finish_table(domain_->finish(pieces), run_.job);
-    CurveOutcome out{curve_of(result), result.warnings, static_cast<int>(result.points.size()),
+    CurveOutcome out{curve_of(result), group_warnings(result.warnings), static_cast<int>(result.points.size()),
                      result.interrupted, limit_points(result)};
     if (!result.points.empty()) {
       write_table_run(directory, result, *data_.table, run_);
@@ -90,7 +91,7 @@ class TableTask final : public CurveTask {
   CurveEvents events_;
   Dataset data_;
   TableCurveOptions options_;
-  double entropy_ = 0;
+  AlphaPrior prior_{};
   TableCurveHooks hooks_;
   std::optional<TableDomain> domain_;
 };

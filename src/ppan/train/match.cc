@@ -53,7 +53,7 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
   for (const Attribute<Scalar>& x : records.sensitive) {
     if (power_ > 0 && !x.finite())
       throw Error(ErrorCode::kUsage, "an alpha-loss needs a sensitive attribute with finitely many values",
-                  "set alpha to 1");
+                  "set alpha (privacy.alpha of a job) to 1");
   }
   if (options.discriminator.weight > 0)
     discriminator_.emplace(options.discriminator, options.mechanism.released);

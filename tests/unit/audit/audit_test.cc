@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -367,10 +368,46 @@ TEST(Audit, RefusesWhatItCannotJudge) {
   EXPECT_THAT(message_of(many, ErrorCode::kBadInput), HasSubstr("at least 1500 are needed"));
 }
 
+TEST(Audit, OtherMeasuresOfAKnownChannel) {
+  // x is released as it is with probability 0.8: whoever sees the release names it in 80 % of the rows.
+  AuditOptions options{.quick = true, .alpha = {2, 8}};
+  options.gain = GainTable{{"1", "0"}, (Matrix<double>(2, 2) << 0, 1, 3, 0).finished()};
+  const AuditReport report = audit(channel(6000, 0.2, 12), options);
+  std::map<std::string, Estimate> found;
+  for (const LeakageMeasure& m : report.attributes[0].measures) found[m.name] = m.estimate;
+  const auto holds = [&](const std::string& name, double truth) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_LE(found[name].interval95->low, truth) << name;
+    EXPECT_GE(found[name].interval95->high, truth) << name;
+  };
+  holds("bayes-vulnerability", 0.8);
+  holds("additive-leakage", 0.3);
+  holds("bayes-security", 0.4);
+  holds("min-entropy-leakage", std::log(1.6));
+  holds("alpha-leakage-2", std::log(2 * (0.8 * 0.8 + 0.2 * 0.2)));
+  holds("gain-vulnerability", 0.5 * 0.8 * 3 + 0.5 * 0.8);
+  EXPECT_EQ(found["bayes-security"].bound, Bound::kUpper);
+  EXPECT_EQ(found["bayes-vulnerability"].bound, Bound::kLower);
+}
+
+TEST(Audit, GainsThatDoNotFitAreRefused) {
+  AuditOptions options{.quick = true};
+  options.gain = GainTable{{"0"}, Matrix<double>::Constant(1, 1, 1)};
+  EXPECT_THROW(audit(channel(1000, 0.2, 12), options), Error);
+}
+
+TEST(Audit, ControlCharactersAreShownEscaped) {
+  AuditInput input = channel(1000, 0.4, 10);
+  input.sensitive[0].name = "x\x1b[2J";
+  const std::string text = to_text(audit(input, {.quick = true}), InformationUnit::kNats);
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("\\x1B[2J"));
+}
+
 TEST(Audit, OptionsReportEveryProblem) {
   const AuditOptions bad{
-      .training_releases = 0, .repeats = {1}, .limit = -1, .least_group_rows = 1, .threads = -1};
-  EXPECT_EQ(bad.check().size(), 5U);
+      .training_releases = 0, .repeats = {1}, .limit = -1, .least_group_rows = 1, .alpha = {1}, .threads = -1};
+  EXPECT_EQ(bad.check().size(), 6U);
   EXPECT_TRUE(AuditOptions{}.check().empty());
 }
 

@@ -8,6 +8,10 @@
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/encoding.h"
 #include "ppan/encode/layout.h"
+#include "ppan/encode/row_decoder.h"
+#include "ppan/source/csv_sink.h"
+#include "ppan/source/csv_source.h"
+#include "support/text_sink.h"
 
 namespace ppan {
 namespace {
@@ -15,8 +19,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-CsvReader reader_of(std::string text, const CsvOptions& options = {}) {
-  return CsvReader(memory_source(std::move(text), "t.csv"), options);
+CsvSource reader_of(std::string text, const CsvOptions& options = {}) {
+  return CsvSource(memory_source(std::move(text), "t.csv"), options);
 }
 
 struct Fitted {
@@ -31,7 +35,7 @@ Fitted fit(const std::string& text, const std::vector<ColumnSpec>& specs, Encodi
   auto reader = reader_of(text);
   Fitted out;
   out.table = read_table(reader, specs);
-  options.missing = reader.options().missing;
+  options.missing = reader.style().missing;
   out.encoding = fit_encoding(out.table, specs, options);
   return out;
 }
@@ -234,15 +238,17 @@ TEST(Encoder, RoundTripGivesTheTableBack) {
   const Encoder encoder(encoding);
   auto reader = reader_of(kPeople);
   const auto bound = bind_columns(encoding, std::vector<std::string>{"age", "job", "pay"}, reader);
-  const RowWriter writer(encoder,
-                         {{.name = "age", .column = 0},
-                          {.name = "job", .column = 1},
-                          {.name = "pay", .column = 2},
-                          {.name = "id", .kept = true, .source = 3}},
-                         ',');
-  std::string out;
-  writer.append_header(out);
-  CsvChunk chunk;
+  const RowDecoder decoder(encoder,
+                           {{.name = "age", .column = 0},
+                            {.name = "job", .column = 1},
+                            {.name = "pay", .column = 2},
+                            {.name = "id", .kept = true, .source = 3}},
+                           reader.columns());
+  TextSink bytes;
+  CsvSink sink(bytes, reader.style());
+  sink.begin(decoder.columns());
+  RowChunk chunk;
+  RowChunk decoded;
   EncodedRows rows;
   EncodedRows again;
   Matrix<float> matrix;
@@ -253,9 +259,10 @@ TEST(Encoder, RoundTripGivesTheTableBack) {
     EXPECT_TRUE(rows.faults.empty());
     to_matrix(rows, layout, matrix);
     from_matrix<float>(matrix, layout, again);
-    writer.append_rows(again, chunk, out);
+    decoder.decode(again, chunk, decoded);
+    sink.write(sink.pack(decoded));
   }
-  EXPECT_EQ(out, kPeople);
+  EXPECT_EQ(bytes.text, kPeople);
 
   EncodedRows from_table;
   encoder.encode(table, std::vector<std::int32_t>{0, 1, 2}, UnknownRow::kFail, from_table);
@@ -277,7 +284,7 @@ TEST(Encoder, CellsThatCannotBeEncodedFollowThePolicy) {
   const std::string text = "c,m,n\na,1,1\nz,x,1\na,,\nNA,6,2.5\n";
   const auto run = [&](UnknownRow policy) {
     auto reader = reader_of(text);
-    CsvChunk chunk;
+    RowChunk chunk;
     reader.next(chunk);
     EncodedRows rows;
     encoder.encode(chunk, bind_columns(encoding, std::vector<std::string>{"n", "m", "c"}, reader), policy,

@@ -8,7 +8,11 @@
 
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
-#include "ppan/read/csv_writer.h"
+#include "ppan/source/csv_writer.h"
+#include "ppan/encode/row_decoder.h"
+#include "ppan/source/csv_sink.h"
+#include "ppan/source/csv_source.h"
+#include "support/text_sink.h"
 
 namespace ppan {
 namespace {
@@ -78,7 +82,7 @@ RC_GTEST_PROP(RoundTrip, ReproducesTheTable, ()) {
   }
 
   CsvOptions options{.delimiter = ',', .missing = {"?"}, .chunk_rows = 7};
-  CsvReader reader(memory_source(text), options);
+  CsvSource reader(memory_source(text), options);
   const Table table = read_table(reader, specs);
   for (const TableColumn& column : table.columns) {
     // A numeric column without numbers cannot be encoded, and one without values has no format to keep.
@@ -91,14 +95,15 @@ RC_GTEST_PROP(RoundTrip, ReproducesTheTable, ()) {
   std::vector<ReleasedColumn> released;
   for (int c = 0; c < columns; ++c)
     released.push_back({.name = specs[static_cast<std::size_t>(c)].name, .column = c});
-  const RowWriter writer(encoder, released, ',');
-
-  CsvReader again(memory_source(text), options);
+  CsvSource again(memory_source(text), options);
   const auto bound = bind_columns(encoding, header, again);
   const Layout layout = make_layout(encoding, encoding.indices_of(header));
-  std::string out;
-  writer.append_header(out);
-  CsvChunk chunk;
+  const RowDecoder decoder(encoder, released, again.columns());
+  TextSink bytes;
+  CsvSink sink(bytes, again.style());
+  sink.begin(decoder.columns());
+  RowChunk chunk;
+  RowChunk typed;
   EncodedRows rows;
   EncodedRows decoded;
   Matrix<double> matrix;
@@ -107,9 +112,10 @@ RC_GTEST_PROP(RoundTrip, ReproducesTheTable, ()) {
     RC_ASSERT(rows.faults.empty());
     to_matrix(rows, layout, matrix);
     from_matrix<double>(matrix, layout, decoded);
-    writer.append_rows(decoded, chunk, out);
+    decoder.decode(decoded, chunk, typed);
+    sink.write(sink.pack(typed));
   }
-  RC_ASSERT(out == text);
+  RC_ASSERT(bytes.text == text);
 }
 
 RC_GTEST_PROP(RoundTrip, NumbersStayInRangeAndOnTheGrid, (double v)) {
@@ -117,7 +123,7 @@ RC_GTEST_PROP(RoundTrip, NumbersStayInRangeAndOnTheGrid, (double v)) {
       {.name = "x",
        .type = ColumnType::kReal,
        .encoding = *rc::gen::element(NumericEncoding::kRank, NumericEncoding::kStandard)}};
-  CsvReader reader(memory_source("x\n1.5\n2.25\n-3\n40.75\n"));
+  CsvSource reader(memory_source("x\n1.5\n2.25\n-3\n40.75\n"));
   const ColumnEncoding column = fit_encoding(read_table(reader, specs), specs, {.min_rows = 1, .grid_cost = 0}).columns[0];
   const double x = column.decode(v);
   RC_ASSERT(x >= -3 && x <= 40.75);

@@ -253,7 +253,7 @@ TEST(ImageReleaseModel, ReleasesImagesOfItsSizeOnly) {
 TEST(ImageReleaseModel, DescribesItself) {
   EXPECT_THAT(
       describe(example()),
-      AllOf(HasSubstr("images   2 x 3 pixels"), HasSubstr("one of 2: ann, zoe"), HasSubstr("noisy-code"),
+      AllOf(HasSubstr("images     2 x 3 pixels"), HasSubstr("one of 2: ann, zoe"), HasSubstr("noisy-code"),
             HasSubstr("budget     0.25"),
             HasSubstr("0.1250 nats (95 % interval 0.0625 to 0.2500), lower bound"), HasSubstr("70 images")));
   EXPECT_THAT(describe(example({trained(MechanismKind::kNoisyCode, 1, {3})})), HasSubstr("a gate releases"));

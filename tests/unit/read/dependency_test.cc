@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "ppan/core/random.h"
-#include "ppan/read/byte_source.h"
+#include "ppan/source/byte_source.h"
+#include "ppan/source/csv_source.h"
 
 namespace ppan {
 namespace {
 
 Table table_of(const std::string& csv, const std::vector<ColumnSpec>& specs) {
-  CsvReader reader(memory_source(csv));
+  CsvSource reader(memory_source(csv));
   return read_table(reader, specs);
 }
 

@@ -8,6 +8,7 @@
 #include "ppan/read/profile.h"
 #include "ppan/read/schema_json.h"
 #include "ppan/read/table.h"
+#include "ppan/source/csv_source.h"
 
 namespace ppan {
 namespace {
@@ -25,8 +26,8 @@ Schema bank() {
           .keep = {"region"}};
 }
 
-CsvReader reader_of(std::string text, CsvOptions options = {}) {
-  return CsvReader(memory_source(std::move(text), "t.csv"), std::move(options));
+CsvSource reader_of(std::string text, CsvOptions options = {}) {
+  return CsvSource(memory_source(std::move(text), "t.csv"), std::move(options));
 }
 
 TableProfile profile_of(std::string text) {

@@ -11,6 +11,7 @@
 #include "ppan/encode/encoder.h"
 #include "ppan/model/release_model.h"
 #include "ppan/model/table_model.h"
+#include "ppan/source/csv_source.h"
 
 namespace ppan::release_test {
 
@@ -50,7 +51,7 @@ struct People {
   EncodedRows rows;
 
   explicit People(int count = 900) {
-    CsvReader reader(memory_source(people_csv(count)));
+    CsvSource reader(memory_source(people_csv(count)));
     const Table table = read_table(reader, schema.columns);
     EncodingOptions options{.min_rows = 1, .grid_cost = 0};  // so that rows come back as they were
     options.missing = CsvOptions{}.missing;

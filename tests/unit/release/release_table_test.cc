@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "ppan/core/error.h"
+#include "ppan/source/csv_sink.h"
+#include "ppan/source/csv_source.h"
 #include "unit/release/release_support.h"
 
 namespace ppan {
@@ -38,12 +40,13 @@ Released release(const ReleaseModel& model, const std::string& csv, const Releas
                  std::int64_t chunk_rows = 37) {
   CsvOptions read = csv_options(model.format);
   read.chunk_rows = chunk_rows;
-  CsvReader in(memory_source(csv, "new.csv"), read);
-  StringSink out;
+  CsvSource in(memory_source(csv, "new.csv"), read);
+  StringSink bytes;
+  CsvSink out(bytes, in.style());
   StringSink rejects;
   Released result;
   result.summary = release_table(model, in, out, &rejects, options);
-  result.text = out.text;
+  result.text = bytes.text;
   result.rejects = rejects.text;
   return result;
 }
@@ -194,8 +197,9 @@ TEST(ReleaseTable, RejectListsTheRowsWithTheirReasons) {
 
 TEST(ReleaseTable, RejectNeedsAPlaceForTheRows) {
   const ReleaseModel model = People().unchanged();
-  CsvReader in(memory_source(people_csv(3)), csv_options(model.format));
-  StringSink out;
+  CsvSource in(memory_source(people_csv(3)), csv_options(model.format));
+  StringSink bytes;
+  CsvSink out(bytes, in.style());
   ReleaseOptions options;
   options.unknown = UnknownRow::kReject;
   EXPECT_EQ(error_of([&] { release_table(model, in, out, nullptr, options); }).code(), ErrorCode::kUsage);
@@ -214,11 +218,12 @@ TEST(ReleaseTable, WhatCannotBeWrittenEndsTheRelease) {
   const ReleaseModel model = People().unchanged();
   CsvOptions read = csv_options(model.format);
   read.chunk_rows = 10;
-  CsvReader in(memory_source(people_csv(5000)), read);
-  StringSink out;
-  out.limit = 1000;
+  CsvSource in(memory_source(people_csv(5000)), read);
+  StringSink bytes;
+  bytes.limit = 1000;
+  CsvSink out(bytes, in.style());
   EXPECT_EQ(error_of([&] { release_table(model, in, out, nullptr, {.threads = 3}); }).code(), ErrorCode::kIo);
-  EXPECT_LT(out.text.size(), 2000);
+  EXPECT_LT(bytes.text.size(), 2000);
 }
 
 TEST(ReleaseTable, ARaggedRowEndsTheReleaseAfterTheRowsBeforeIt) {

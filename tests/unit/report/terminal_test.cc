@@ -102,6 +102,21 @@ TEST(TerminalTable, AlignsAndLeavesOutEmptyColumns) {
                           "(leakage: estimate; information in nats)"));
 }
 
+TEST(TerminalTable, WhatWasNotSeenIsNotZero) {
+  CurveTable table;
+  for (const char* series : {"ppan/table", "reference/noise", "reference/unchanged"}) {
+    CurveRow& row = table.rows.emplace_back();
+    row.series = series;
+    row.distortion = 0.1;
+    row.set_leakage({.nats = 0, .interval95 = Interval{0, 0.03}, .bound = Bound::kLower, .method = "m"});
+    row.set(curve_column::kUpperEnd, 0.2084);
+  }
+  const std::string text = table_text(without_references(table), {.width = 100, .unicode = false});
+  EXPECT_THAT(text, HasSubstr("ppan/table               0.1000  not seen  [0.000, 0.030]  0.2084"));
+  EXPECT_THAT(text, HasSubstr("reference/unchanged"));
+  EXPECT_THAT(text, Not(HasSubstr("reference/noise")));
+}
+
 TEST(TerminalTable, ShowsBits) {
   CurveTable table;
   CurveRow& row = table.rows.emplace_back();

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "ppan/encode/encoder.h"
-#include "ppan/read/byte_source.h"
+#include "ppan/source/byte_source.h"
 #include "ppan/read/table.h"
+#include "ppan/source/csv_source.h"
 
 namespace ppan::testing {
 
 inline Table table_of(const std::string& csv, const Schema& schema) {
-  CsvReader reader(memory_source(csv));
+  CsvSource reader(memory_source(csv));
   return read_table(reader, schema.columns);
 }
 

@@ -1,0 +1,161 @@
+#include "ppan/open/address.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <system_error>
+
+#include "ppan/core/error.h"
+
+namespace ppan {
+namespace {
+
+constexpr std::string_view kSqlite = "sqlite:";
+constexpr std::array<std::string_view, 2> kPostgres{"postgresql://", "postgres://"};
+constexpr const char* kDatabaseForm = "write ?table=NAME or ?query=SELECT ... behind it";
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  return out;
+}
+
+bool is_sql(std::string_view text) {
+  const std::string word = lower(text.substr(0, text.find_first_of(" \t\n(")));
+  return word.size() < text.size() && (word == "select" || word == "with" || word == "from" || word == "values");
+}
+
+bool is_pattern(std::string_view path) {
+  return path.find_first_of("*?[") != std::string_view::npos;
+}
+
+void require_text(std::string_view text) {
+  if (text.empty()) throw Error(ErrorCode::kUsage, "the address of the table is empty");
+  if (text.find('\0') != std::string_view::npos)
+    throw Error(ErrorCode::kUsage, "the address of the table holds a NUL byte");
+}
+
+// Takes table= or query= out of what stands behind the question mark; the rest comes back.
+std::string take_table(std::string_view parameters, Address& out) {
+  std::string rest;
+  while (!parameters.empty()) {
+    if (parameters.starts_with("query=")) {
+      out.query = parameters.substr(6);
+      break;
+    }
+    const std::string_view one = parameters.substr(0, parameters.find('&'));
+    parameters.remove_prefix(std::min(parameters.size(), one.size() + 1));
+    if (one.starts_with("table=")) {
+      out.table = one.substr(6);
+    } else if (!one.empty()) {
+      rest += rest.empty() ? "" : "&";
+      rest += one;
+    }
+  }
+  return rest;
+}
+
+void require_one_of_both(const Address& address) {
+  if (address.table.empty() == address.query.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("{} names no table", address.shown), kDatabaseForm);
+}
+
+Address parse_sqlite(std::string_view text) {
+  Address out{.kind = AddressKind::kSqlite, .shown = std::string(text)};
+  const std::string_view body = text.substr(kSqlite.size());
+  const std::size_t mark = body.find('?');
+  out.place = body.substr(0, mark);
+  if (out.place.empty()) throw Error(ErrorCode::kUsage, "sqlite: names no file", "write sqlite:FILE?table=NAME");
+  const std::string rest = mark == std::string_view::npos ? "" : take_table(body.substr(mark + 1), out);
+  if (!rest.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("\"{}\" is not known in {}", rest, out.shown), kDatabaseForm);
+  require_one_of_both(out);
+  return out;
+}
+
+[[noreturn]] void refuse_password() {
+  throw Error(ErrorCode::kUsage, "the address of a PostgreSQL database holds a password",
+              "leave it out, and give it in PGPASSWORD, in ~/.pgpass or in a service file");
+}
+
+Address parse_postgres(std::string_view text, std::string_view scheme) {
+  Address out{.kind = AddressKind::kPostgres};
+  const std::string_view body = text.substr(scheme.size());
+  const std::size_t mark = body.find('?');
+  const std::string_view place = body.substr(0, mark);
+  const std::string_view authority = place.substr(0, place.find('/'));
+  const std::size_t at = authority.rfind('@');
+  if (at != std::string_view::npos && authority.substr(0, at).find(':') != std::string_view::npos)
+    refuse_password();
+  const std::string rest = mark == std::string_view::npos ? "" : take_table(body.substr(mark + 1), out);
+  // libpq decodes names of parameters too: an escaped one is refused rather than understood.
+  for (std::string_view left = rest; !left.empty();) {
+    const std::string_view one = left.substr(0, left.find('&'));
+    left.remove_prefix(std::min(left.size(), one.size() + 1));
+    const std::string parameter = lower(one.substr(0, one.find('=')));
+    if (parameter == "password" || parameter == "sslpassword") refuse_password();
+    if (parameter.find('%') != std::string::npos)
+      throw Error(ErrorCode::kUsage, "the name of a parameter of the address is escaped", "write it as it is");
+  }
+  out.place = fmt::format("{}{}{}{}", scheme, place, rest.empty() ? "" : "?", rest);
+  out.shown = fmt::format("{}{}", scheme, place);
+  require_one_of_both(out);
+  out.shown += out.table.empty() ? " (query)" : fmt::format(" table {}", out.table);
+  return out;
+}
+
+bool ends_in(const std::string& text, std::initializer_list<std::string_view> endings) {
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view e) { return text.ends_with(e); });
+}
+
+}  // namespace
+
+bool Address::is_file() const {
+  const bool path = kind == AddressKind::kText || kind == AddressKind::kParquet || kind == AddressKind::kJson;
+  return (path && !is_pattern(place)) || kind == AddressKind::kSqlite;
+}
+
+Address parse_address(std::string_view text) {
+  require_text(text);
+  if (text.starts_with(kSqlite)) return parse_sqlite(text);
+  for (const std::string_view scheme : kPostgres) {
+    if (text.starts_with(scheme)) return parse_postgres(text, scheme);
+  }
+  Address out{.place = std::string(text), .shown = std::string(text)};
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(out.place, ignored);
+  if (!there && is_sql(text)) {
+    out.kind = AddressKind::kQuery;
+    out.shown = "the query";
+    return out;
+  }
+  const std::string name = lower(text);
+  if (ends_in(name, {".parquet", ".parq"})) {
+    out.kind = AddressKind::kParquet;
+  } else if (ends_in(name, {".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})) {
+    out.kind = AddressKind::kJson;
+  } else if (!there && is_pattern(text)) {
+    out.kind = AddressKind::kTexts;
+  }
+  return out;
+}
+
+std::string short_name(const Address& address) {
+  if (!address.table.empty()) return address.table;
+  if (address.kind == AddressKind::kQuery || !address.query.empty()) return "a query";
+  return std::filesystem::path(address.place).filename().string();
+}
+
+Address relative_to(Address address, const std::filesystem::path& directory) {
+  const bool path = address.kind != AddressKind::kQuery && address.kind != AddressKind::kPostgres;
+  if (path && address.place != "-" && !directory.empty()) {
+    address.place = (directory / address.place).string();
+    if (address.kind != AddressKind::kSqlite) address.shown = address.place;
+  }
+  return address;
+}
+
+}  // namespace ppan

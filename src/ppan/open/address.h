@@ -1,0 +1,51 @@
+#pragma once
+
+// Addresses of tables, as people write them in jobs and on the command line:
+//
+//   people.csv, people.csv.gz, -                       delimited text
+//   parts/*.csv.gz                                     many files, one table
+//   sales.parquet, 'year=*/*.parquet', events.jsonl    by DuckDB
+//   select ... , with ...                              SQL over files, by DuckDB
+//   sqlite:shop.db?table=people                        or ?query=select ...
+//   postgresql://host/shop?table=people                or ?query=select ...
+//
+// Behind `query=` everything to the end is the query, as it is. A password has no place in an address: it would end up in job
+// files and shell histories, so it is refused without being repeated.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace ppan {
+
+enum class AddressKind {
+  kText,      ///< One file of delimited text, or "-".
+  kTexts,     ///< Files of delimited text that a pattern names.
+  kParquet,   ///< One file, or a pattern.
+  kJson,      ///< JSON lines, one file or a pattern.
+  kQuery,     ///< SQL over files.
+  kSqlite,    ///< A table or query of an SQLite file.
+  kPostgres,  ///< A table or query of a PostgreSQL database.
+};
+
+struct Address {
+  AddressKind kind = AddressKind::kText;
+  std::string place{};  ///< Path or pattern; SQL; what libpq is to connect to.
+  std::string table{};  ///< Databases: one of the two.
+  std::string query{};
+  std::string shown{};  ///< For messages.
+
+  /// Whether `place` is one path.
+  [[nodiscard]] bool is_file() const;
+};
+
+/// Throws Error(kUsage) for an address that cannot be one.
+Address parse_address(std::string_view text);
+
+/// What a report calls the table: its file or its name.
+std::string short_name(const Address& address);
+
+/// The address with a relative path taken relative to `directory`; SQL and servers stay as they are.
+Address relative_to(Address address, const std::filesystem::path& directory);
+
+}  // namespace ppan

@@ -1,0 +1,212 @@
+"""Tables by address: patterns of files, SQLite, Parquet, JSON lines, SQL."""
+
+import gzip
+import os
+import sqlite3
+import unittest
+
+from support import ppan
+from typed_support import COLUMNS, TypedTest, typed_people, write_csv
+
+
+class Files(TypedTest):
+    def test_a_pattern_names_one_table(self):
+        os.makedirs(self.path("parts"))
+        for part in range(3):
+            plain = write_csv(self.path("part.csv"), self.rows[part * 200:part * 200 + 200], COLUMNS)
+            with open(plain, "rb") as bytes_, gzip.open(self.path("parts", f"{part}.csv.gz"), "wb") as packed:
+                packed.write(bytes_.read())
+        drafted = self.succeed("init", self.path("parts", "*.csv.gz"), "--sensitive", "ill")
+        self.assertIn("# 600 rows, 9 columns.", drafted)
+        released = self.released_csv(self.path("parts", "*.csv.gz"))
+        self.assertEqual(released.count("\n"), 601)
+        self.assertEqual([line.split(",")[0] for line in released.splitlines()[1:]], [str(i) for i in range(600)])
+
+    def test_files_of_other_columns_are_refused(self):
+        os.makedirs(self.path("unequal"))
+        write_csv(self.path("unequal", "1.csv"), self.rows[:9], COLUMNS)
+        write_csv(self.path("unequal", "2.csv"), self.rows[:9], list(reversed(COLUMNS)))
+        message = self.release(self.path("unequal", "*.csv"), self.path("none.csv"), status=3)
+        self.assertIn("2.csv has other columns than", message)
+        self.assertFalse(os.path.exists(self.path("none.csv")))
+
+    def test_no_such_files(self):
+        self.assertIn("no file is named", self.release(self.path("nowhere", "*.csv"), self.path("none.csv"), status=4))
+
+
+class Sqlite(TypedTest):
+    def table(self, name, path="shop.db"):
+        database = sqlite3.connect(self.path(path))
+        try:
+            return database.execute(f"select * from {name}").fetchall()
+        finally:
+            database.close()
+
+    def tables(self):
+        return {name for (name,) in self.table("(select name from sqlite_master)")}
+
+    def address(self, rest):
+        return f"sqlite:{self.path('shop.db')}?{rest}"
+
+    def test_numbers_from_a_database_and_from_text_are_the_same_release(self):
+        from_text = self.released_csv(self.path("people.csv"))
+        self.assertEqual(self.released_csv(self.address("table=people")), from_text)
+        self.assertRegex(from_text.splitlines()[1], r"\A0,\d+,.+,\d*\.?\d*,\d+\.?\d*,\d{4}-\d\d-\d\d,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,(true|false)\Z")
+
+    def test_init_takes_types_from_the_table(self):
+        drafted = self.succeed("init", self.address("table=people"), "--sensitive", "ill")
+        for line in ['age = "integer"', 'pay = "real"', 'born = "date"', 'seen = "timestamp"', 'member = "category"',
+                     'id = "identifier"']:
+            self.assertIn(line, drafted)
+        self.assertNotIn("UNSURE:", drafted)
+
+    def test_a_release_is_a_new_table_with_the_types_of_the_old(self):
+        self.release(self.address("table=people"), self.address("table=released"))
+        rows = self.table("released")
+        self.assertEqual(len(rows), 600)
+        self.assertEqual([row[0] for row in rows], list(range(600)))
+        self.assertEqual([type(cell).__name__ for cell in rows[0]], ["int", "int", "str", "float", "float", "str", "str", "int"])
+        self.assertTrue(any(row[3] is None for row in rows))
+        message = self.release(self.address("table=people"), self.address("table=released"), status=2)
+        self.assertIn("the table exists already", message)
+        self.release(self.address("query=select * from people limit 5"), self.address("table=released"), "--force")
+        self.assertEqual(len(self.table("released")), 5)
+
+    def test_a_release_that_fails_leaves_nothing(self):
+        before = self.tables()
+        bad = "query=select id, age, case when id = 590 then 'pilot' else job end as job, pay, tax, born, seen, member from people"
+        message = self.release(self.address(bad), self.address("table=half"), status=3)
+        self.assertIn('row 591, column "job": "pilot" is an unknown level', message)
+        self.assertEqual(self.tables(), before)
+        target = f"sqlite:{self.path('fresh.db')}?table=half"
+        self.release(self.address(bad), target, status=3)
+        self.assertFalse(os.path.exists(self.path("fresh.db")))
+        self.release(self.address(bad), self.address("table=most"), "--unknown", "reject", "--rejects", self.path("bad.csv"))
+        self.assertEqual(len(self.table("most")), 599)
+        with open(self.path("bad.csv")) as file:
+            self.assertIn('591,"job: ""pilot""', file.read())
+
+    def test_what_cannot_be_read(self):
+        for rest, status, words in [("table=nobody", 3, "no such table: nobody"), ("query=select nobody from people", 3, "no such column"),
+                                    ("query=select", 3, "incomplete input"), ("query=delete from people", 2, "does not read"),
+                                    ("query=select 1; select 2", 2, "not one statement"), ("", 2, "names no table")]:
+            message = self.release(self.address(rest), self.path("none.csv"), status=status)
+            self.assertIn(words, message)
+        self.assertIn("unable to open", self.release("sqlite:/nowhere/x.db?table=t", self.path("none.csv"), status=4))
+        with open(self.path("not.db"), "w") as file:
+            file.write("this is no database, whatever its name says" * 100)
+        self.assertIn("not a database", self.release(f"sqlite:{self.path('not.db')}?table=t", self.path("none.csv"), status=3))
+        self.assertEqual(len(self.table("people")), 600)
+
+    def test_a_column_whose_type_changed(self):
+        message = self.release(self.address("query=select id, born as age, job, pay, tax, born, seen, member from people"),
+                               self.path("none.csv"), status=3)
+        self.assertIn("age: holds dates, but its type is integer", message)
+
+    def test_curve_and_audit(self):
+        result = ppan("audit", self.model, "--data", self.address("query=select * from people where id < 400"), "--quick")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("400 rows", result.stdout)
+        with open(self.path("run", "summary.json")) as file:
+            self.assertIn('"people"', file.read())
+
+
+class Duckdb(TypedTest):
+    TYPED = ("select id::integer id, age::smallint age, job, pay, tax::decimal(10,2) tax, born::date born, seen::timestamp seen, "
+             "member::boolean member, ill from read_csv('{}')")
+
+    def setUp(self):
+        self.require_duckdb()
+        self.query = self.TYPED.format(self.path("people.csv"))
+
+    def make_parquet(self, name, query):
+        """A Parquet file of the unchanged columns of a query, by the model that changes nothing."""
+        result = ppan("release", self.path("run", "unchanged.ppan"), query, "-o", self.path(name), "--quiet")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return self.path(name)
+
+    def test_types_survive_and_values_are_those_of_the_text(self):
+        self.release(self.query, self.path("typed.parquet"))
+        types = ("typeof(id) = 'INTEGER' and typeof(age) = 'SMALLINT' and typeof(job) = 'VARCHAR' and typeof(pay) = 'DOUBLE' and "
+                 "typeof(tax) = 'DECIMAL(10,2)' and typeof(born) = 'DATE' and typeof(seen) = 'TIMESTAMP' and typeof(member) = 'BOOLEAN'")
+        self.assertEqual(self.rows_where(types, self.path("typed.parquet")), 600)
+        same = (f"exists (select * from read_csv('{self.path('text.csv')}') t where t.id = id and t.age = age and t.job = job and "
+                "t.pay is not distinct from pay and t.tax = tax and t.born = born and t.seen = seen and t.member = member)")
+        # A chunk of a query may have other rows than one of a file, so the seeded noise may differ: by the unchanged model.
+        unchanged = self.make_parquet("unchanged.parquet", self.query)
+        ppan("release", self.path("run", "unchanged.ppan"), self.path("people.csv"), "-o", self.path("text.csv"))
+        self.assertEqual(self.rows_where(same, unchanged), 600)
+
+    def test_parquet_to_parquet_json_and_text(self):
+        parquet = self.make_parquet("in.parquet", self.query)
+        self.release(parquet, self.path("out.parquet"))
+        self.assertEqual(self.rows_where("age between 18 and 80", self.path("out.parquet")), 600)
+        self.release(parquet, self.path("out.jsonl"))
+        with open(self.path("out.jsonl")) as file:
+            lines = file.read().splitlines()
+        self.assertEqual(len(lines), 600)
+        self.assertRegex(lines[0], r'"age":\d+,"job":"[^"]+"')
+        self.assertIn("600 rows", self.succeed("init", self.path("out.jsonl")))
+        self.assertEqual(self.released_csv(parquet).count("\n"), 601)
+
+    def test_order_is_kept(self):
+        write_csv(self.path("many.csv"), typed_people(20000, seed=8), COLUMNS)
+        self.release(self.TYPED.format(self.path("many.csv")), self.path("many.parquet"), "--unknown", "nearest")
+        ids = [line.split(",")[0] for line in self.released_csv(self.path("many.parquet"), "--unknown", "nearest").splitlines()[1:]]
+        self.assertEqual(ids, [str(i) for i in range(20000)])
+
+    def test_lists_are_refused(self):
+        message = self.release(f"select *, [1, 2] as visits from read_csv('{self.path('people.csv')}')", self.path("none.parquet"), status=3)
+        self.assertIn('column "visits" holds lists', message)
+        self.assertFalse(os.path.exists(self.path("none.parquet")))
+
+    def test_damaged_files_and_failing_queries_leave_nothing(self):
+        parquet = self.make_parquet("whole.parquet", self.query)
+        with open(parquet, "rb") as file:
+            whole = file.read()
+        with open(self.path("cut.parquet"), "wb") as file:
+            file.write(whole[:len(whole) // 2])
+        middle = len(whole) // 3
+        with open(self.path("corrupt.parquet"), "wb") as file:
+            file.write(whole[:middle] + bytes(255 - b for b in whole[middle:middle + 400]) + whole[middle + 400:])
+        before = sorted(os.listdir(self.directory.name))
+        for source, statuses in [(self.path("cut.parquet"), (3,)), (self.path("corrupt.parquet"), (3, 4)),
+                                 (self.path("absent.parquet"), (3, 4)), ("select * from nobody", (3,)), ("select 1 +", (3,)),
+                                 (f"select cast(job as integer) as age from read_csv('{self.path('people.csv')}')", (3,))]:
+            result = ppan("release", self.model, source, "-o", self.path("none.parquet"))
+            self.assertIn(result.returncode, statuses, f"{source}: {result.stderr}")
+            self.assertRegex(result.stderr, r"\Appan: .+")
+            self.assertEqual(sorted(os.listdir(self.directory.name)), before)
+
+    def test_a_row_that_cannot_be_released_leaves_no_file(self):
+        query = f"select * replace (case when id = 500 then 'pilot' else job end as job) from ({self.query})"
+        message = self.release(query, self.path("none.parquet"), status=3)
+        self.assertIn('row 501, column "job"', message)
+        self.assertFalse(os.path.exists(self.path("none.parquet")))
+
+    def test_a_model_of_a_query_releases_text(self):
+        job = self.path("query.toml")
+        with open(self.path("job.toml")) as file:
+            text = file.read()
+        source = f"select * from read_csv('{self.path('people.csv')}') where age < 70"
+        with open(job, "w") as file:
+            file.write(text.replace("sqlite:shop.db?table=people", source.replace('"', '\\"')))
+        result = ppan("curve", job, "--out", self.path("run-query"), "--quiet", "--points", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        result = ppan("release", self.path("run-query", "point-01.ppan"), self.path("people.csv"), "-o", self.path("x.csv"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_network_and_extensions_are_out_of_reach(self):
+        for source in ["select * from read_parquet('https://example.org/x.parquet')", "select * from 's3://bucket/x.parquet'"]:
+            result = ppan("init", source)
+            self.assertIn(result.returncode, (3, 4), result.stderr)
+
+
+class Missing(TypedTest):
+    def test_addresses_that_cannot_be_written(self):
+        for target in ["select 1", self.path("*.parquet"), self.path("*.csv")]:
+            self.assertIn("no single table to write", self.release(self.path("people.csv"), target, status=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
