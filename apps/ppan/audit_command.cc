@@ -6,16 +6,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <numbers>
 #include <optional>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "ppan/audit/alignment.h"
 #include "ppan/audit/audit.h"
 #include "ppan/audit/audit_text.h"
 #include "ppan/audit/surrogate_slack.h"
@@ -24,191 +21,42 @@
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
-#include "ppan/core/suggest.h"
-#include "ppan/image_audit.h"
+#include "ppan/image/image_files.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_signature.h"
 #include "ppan/model/release_model.h"
 #include "ppan/open/address.h"
-#include "ppan/open/open_rows.h"
 #include "ppan/output.h"
 #include "ppan/row_progress.h"
+#include "ppan/trade_off/audit_request.h"
 #include "ppan/trade_off/audit_run.h"
+#include "ppan/trade_off/image_audit.h"
 #include "ppan/trade_off/model_audit.h"
 
 namespace ppan::cli {
 namespace {
 
-struct AuditCommand {
-  std::string model;
-  std::string data;
-  std::string labels;  // of images
+struct AuditCommand : AuditRequest {
+  std::string model{};
+  std::string labels{};  // of images
   bool save = false;
-  std::string sign;  // key to sign what is saved with
-  std::string original;
-  std::string released;
-  std::vector<std::string> sensitive;
-  std::vector<std::string> side;
-  std::vector<std::string> groups;
-  std::string together;
-  std::string out;
+  std::string sign{};  // key to sign what is saved with
+  std::string out{};
   bool force = false;
-  std::string typed;               // the command
-  std::vector<std::string> types;  // COLUMN=category or COLUMN=number
-  bool aligned = false;
+  std::string typed{};  // the command
   bool unaligned = false;
-  std::string control;
-  bool scan = false;
+  std::string control{};
   bool quick = false;
   bool ignore_order = false;
-  std::optional<double> limit;
+  std::optional<double> limit{};
   InformationUnit unit = InformationUnit::kNats;
-  std::string json;
+  std::string json{};
   std::vector<double> alpha = LeakageMeasureOptions{}.alpha;
-  std::string gain;
-  std::uint64_t max_unpacked = kMostUnpackedInMemory;
+  std::string gain{};
   int bins = TargetOptions{}.bins;
   int threads = 0;
   std::uint64_t seed = 1;
 };
-
-// What --type says of the columns.
-std::map<std::string, CellKind> kinds_of(const AuditCommand& command) {
-  std::map<std::string, CellKind> kinds;
-  ProblemList problems;
-  for (const std::string& given : command.types) {
-    const std::size_t sign = given.rfind('=');
-    const std::string type = sign == std::string::npos ? "" : given.substr(sign + 1);
-    problems.require(type == "category" || type == "number", "--type",
-                     fmt::format("\"{}\" is not COLUMN=category or COLUMN=number", given));
-    kinds[given.substr(0, sign)] = type == "category" ? CellKind::kCategory : CellKind::kNumber;
-  }
-  require_none(problems.take(), "this audit cannot be made:");
-  return kinds;
-}
-
-AuditTable read_table_of(const AuditCommand& command, const std::string& path) {
-  const auto source = open_rows(path, {.csv = {.limits = {.unpacked_bytes = command.max_unpacked}}});
-  return table_of_rows(*source, kinds_of(command));
-}
-
-// An audit of rows that do not belong together finds nothing and means nothing.
-void require_alignment(const AuditTable& original, const AuditTable& released) {
-  const Alignment found = compare_rows(original, released);
-  if (!found.by_chance()) return;
-  const char* fix =
-      "Give tables of the same records in the same order. For releases that are not row by row (synthetic "
-      "data) use "
-      "--unaligned; if the rows do belong together and the release has changed everything, --aligned.";
-  if (found.shift != 0) {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format(
-            "row 1 of the release does not look like row 1 of the original: it agrees best when moved by {} "
-            "row{} (compared: {})",
-            std::abs(found.shift), std::abs(found.shift) == 1 ? "" : "s", fmt::join(found.compared, ", ")),
-        fix);
-  }
-  throw Error(
-      ErrorCode::kBadInput,
-      fmt::format(
-          "row 1 of the release does not look like row 1 of the original: the rows agree no more often "
-          "than rows paired at random (compared: {})",
-          fmt::join(found.compared, ", ")),
-      fix);
-}
-
-// A release that has the sensitive column gives it away by name, whatever attackers make of the rest.
-std::vector<std::string> carried_columns(const AuditInput& input) {
-  std::vector<std::string> out;
-  for (const AuditColumn& column : input.sensitive) {
-    const AuditColumn* released = input.released.find(column.name);
-    if (released == nullptr) continue;
-    out.push_back(fmt::format(
-        "the release contains the sensitive column \"{}\" itself; {:.1f} % of its cells are the true ones",
-        column.name, 100 * agreement(column, *released)));
-  }
-  return out;
-}
-
-const AuditColumn& column_of(const AuditTable& table, const std::string& name, const std::string& path) {
-  if (const AuditColumn* column = table.find(name)) return *column;
-  throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", path, unknown_name("column", name, table.names())));
-}
-
-// Each column has one role.
-void refuse_repeated(const AuditCommand& command) {
-  std::set<std::string> roles;
-  for (const auto* names : {&command.sensitive, &command.side}) {
-    for (const std::string& name : *names) {
-      if (!roles.insert(name).second) {
-        throw Error(ErrorCode::kUsage,
-                    fmt::format("column \"{}\" is named twice under --sensitive and --side", name));
-      }
-    }
-  }
-}
-
-// The columns of the original that the command names, or that it scans.
-void take_columns(const AuditCommand& command, const AuditTable& original, const std::string& path,
-                  AuditInput& input) {
-  const auto take = [&](const std::vector<std::string>& names, std::vector<AuditColumn>& to) {
-    for (const std::string& name : names) to.push_back(column_of(original, name, path));
-  };
-  take(command.sensitive, input.sensitive);
-  take(command.side, input.side);
-  take(command.groups, input.groups);
-  if (!command.together.empty()) input.together = column_of(original, command.together, path);
-  if (!command.scan) return;
-  const auto named = [](const std::vector<AuditColumn>& columns, const std::string& name) {
-    return AuditTable{columns}.find(name) != nullptr;
-  };
-  for (const AuditColumn& column : original.columns) {
-    if (!input.released.find(column.name) && !named(input.sensitive, column.name) &&
-        !named(input.side, column.name) && column.name != command.together) {
-      input.undeclared.push_back(column);
-    }
-  }
-}
-
-AuditInput input_of(const AuditCommand& command, std::optional<double>& changed) {
-  if (command.original == "-" && command.released == "-") {
-    throw Error(ErrorCode::kUsage, "--original and --released cannot both be standard input");
-  }
-  refuse_repeated(command);
-  const AuditTable original = read_table_of(command, command.original);
-  AuditInput input;
-  input.released = read_table_of(command, command.released);
-  if (original.rows() != input.released.rows()) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} has {} rows, {} has {}", command.original, original.rows(), command.released,
-                            input.released.rows()),
-                "The audit compares row by row: give tables of the same records in the same order. For "
-                "releases that are "
-                "not row by row (synthetic data) use --unaligned.");
-  }
-  if (!command.aligned) require_alignment(original, input.released);
-  take_columns(command, original, command.original, input);
-  changed = changed_cells(original, input.released);
-  return input;
-}
-
-// A model releases the rows itself. What the job called sensitive and side is taken unless said otherwise.
-AuditInput input_of(AuditCommand command, const ReleaseModel& model, const ModelAuditData& data,
-                    std::optional<double>& changed) {
-  const Schema& schema = model.table.schema();
-  if (command.sensitive.empty()) command.sensitive = schema.hidden_columns();
-  if (command.side.empty()) command.side = schema.side;
-  if (command.together.empty()) command.together = schema.group.value_or("");
-  refuse_repeated(command);
-  AuditInput input;
-  input.released = data.release(0);
-  take_columns(command, data.original(), command.data, input);
-  changed = changed_cells(data.original(), input.released);
-  input.draw_again = [&data](std::int64_t number) { return data.release(number + 1); };
-  input.upper_bounds = [&data](const AttackTarget& target) { return data.upper_bounds(target); };
-  return input;
-}
 
 void check_sources(const AuditCommand& command) {
   const bool tables = !command.original.empty() || !command.released.empty();
@@ -265,11 +113,11 @@ void refuse_for_images(const AuditCommand& command) {
   refuse(!command.together.empty(), "--together");
   refuse(command.scan, "--scan");
   refuse(command.ignore_order, "--ignore-order");
-  refuse(!command.out.empty(), "--out");
 }
 
 // A directory that cannot be used is known before the work, and one for an audit that failed is not left.
-AuditReport audit_into(const std::string& out, bool force, const std::function<AuditReport()>& work) {
+template <typename Report>
+Report work_into(const std::string& out, bool force, const std::function<Report()>& work) {
   if (out.empty()) return work();
   const bool was_there = std::filesystem::exists(out);
   make_output_directory(out, force);
@@ -282,6 +130,46 @@ AuditReport audit_into(const std::string& out, bool force, const std::function<A
   }
 }
 
+// Findings as text, and as JSON where that is asked for.
+void show_findings(const AuditCommand& command, const std::string& text, const std::string& json) {
+  if (command.json == "-") {
+    write_stdout(json);
+    return;
+  }
+  if (!command.json.empty()) write_file(command.json, json);
+  write_stdout(text);
+}
+
+int audit_image_model(const AuditCommand& command, const AuditOptions& options, ImageReleaseModel model,
+                      const SigningKey* key) {
+  const auto start = std::chrono::steady_clock::now();
+  if (std::error_code ignored; std::filesystem::exists(command.data, ignored) && !names_images(command.data))
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} is a model of images, but {} is not named as images are", command.model, command.data),
+                "give a directory of PNG files, or a file that ends in idx3-ubyte or idx3-ubyte.gz");
+  const ImageSet set = read_images(find_image_files(command.data, command.labels));
+  const ImageFindings found = work_into<ImageFindings>(command.out, command.force, [&] {
+    return audit_images(model, set, {command.data, command.quick, options.limit, command.seed});
+  });
+  if (command.save) {
+    model.audit = findings_of(found, set);
+    save_model(command.model, model, key);
+  }
+  std::string text = to_text(found, command.model, command.unit);
+  if (!command.out.empty()) {
+    const AuditRun run{.command = command.typed,
+                       .version = PPAN_VERSION,
+                       .released = std::filesystem::path(command.model).filename().string(),
+                       .seed = command.seed,
+                       .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    text += fmt::format("report: {}\n", write_image_audit(command.out, found, run).string());
+  }
+  show_findings(command, text, to_json(found));
+  if (found.within_limit()) return 0;
+  say("ppan: the limit of {:g} {} is not shown to be kept for the label\n", *command.limit, to_string(command.unit));
+  return exit_status(ErrorCode::kLimitExceeded);
+}
+
 int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
   UnalignedInput input{read_table_of(command, command.original),
                        read_table_of(command, command.released),
@@ -291,12 +179,7 @@ int run_unaligned(const AuditCommand& command, const AuditOptions& options) {
   for (const std::string& name : command.sensitive)
     static_cast<void>(column_of(input.original, name, command.original));
   const UnalignedReport report = audit_unaligned(input, options);
-  if (command.json == "-") {
-    write_stdout(to_json(report));
-  } else {
-    if (!command.json.empty()) write_file(command.json, to_json(report));
-    write_stdout(to_text(report, command.unit));
-  }
+  show_findings(command, to_text(report, command.unit), to_json(report));
   return report.over_limit().empty() ? 0 : exit_status(ErrorCode::kLimitExceeded);
 }
 
@@ -313,16 +196,33 @@ void protect_audited(const AuditCommand& command) {
   require_distinct(inputs, files_in("--out", command.out, names));
 }
 
-// What the report calls the tables.
-void name_tables(const AuditCommand& command, const std::optional<ModelAuditData>& data, AuditRun& run) {
-  if (data) {
-    run.released = std::filesystem::path(command.model).filename().string();
-    run.facts.emplace_back("table", short_name(parse_address(command.data)));
-    run.facts.emplace_back("sha256 of the table", data->fingerprint());
-  } else {
-    run.released = short_name(parse_address(command.released));
-    run.facts.emplace_back("original", short_name(parse_address(command.original)));
+// Keeps the findings where that is asked for, and shows them.
+int tell(const AuditCommand& command, const AuditReport& report, AuditRun run, ReleaseModel* model,
+         const ModelAuditData* data, const SigningKey* key) {
+  std::vector<std::filesystem::path> pages;
+  if (command.save) {
+    model->audit = findings_of(report, data->fingerprint());
+    save_model(command.model, *model, key);
+    if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
   }
+  if (!command.out.empty()) {
+    run.released = model ? std::filesystem::path(command.model).filename().string()
+                         : short_name(parse_address(command.released));
+    if (data) {
+      run.facts.emplace_back("table", short_name(parse_address(command.data)));
+      run.facts.emplace_back("sha256 of the table", data->fingerprint());
+    } else {
+      run.facts.emplace_back("original", short_name(parse_address(command.original)));
+    }
+    pages.push_back(write_audit_run(command.out, report, run));
+  }
+  std::string text = to_text(report, command.unit);
+  for (const std::filesystem::path& page : pages) text += fmt::format("report: {}\n", page.string());
+  show_findings(command, text, to_json(report));
+  if (report.within_limit()) return 0;
+  say("ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit, to_string(command.unit),
+      fmt::join(report.over_limit(), ", "));
+  return exit_status(ErrorCode::kLimitExceeded);
 }
 
 int run_audit(const AuditCommand& command) {
@@ -348,16 +248,8 @@ int run_audit(const AuditCommand& command) {
     key = signing_key(command, signer_of(any));
     if (std::holds_alternative<ImageReleaseModel>(any)) {
       refuse_for_images(command);
-      return run_image_audit({.model = command.model,
-                              .data = command.data,
-                              .labels = command.labels,
-                              .quick = command.quick,
-                              .save = command.save,
-                              .key = key ? &*key : nullptr,
-                              .limit = options.limit,
-                              .unit = command.unit,
-                              .json = command.json,
-                              .seed = command.seed});
+      return audit_image_model(command, options, std::get<ImageReleaseModel>(std::move(any)),
+                               key ? &*key : nullptr);
     }
     if (!command.labels.empty())
       throw Error(ErrorCode::kUsage, "--labels is for images, but this is a model of a table",
@@ -366,9 +258,9 @@ int run_audit(const AuditCommand& command) {
     data.emplace(*model, command.data, command.seed, command.max_unpacked);
   }
   AuditRun run{.command = command.typed, .version = PPAN_VERSION, .seed = command.seed};
-  const AuditReport report = audit_into(command.out, command.force, [&] {
+  const AuditReport report = work_into<AuditReport>(command.out, command.force, [&] {
     const AuditInput input =
-        data ? input_of(command, *model, *data, run.changed) : input_of(command, run.changed);
+        data ? audit_input(command, *model, *data, run.changed) : audit_input(command, run.changed);
     AuditReport made = audit(input, options);
     if (model) add_surrogate_slack(made, surrogate_slack_of(model->origin));
     const std::vector<std::string> carried = carried_columns(input);
@@ -376,29 +268,9 @@ int run_audit(const AuditCommand& command) {
                                          carried.end());
     return made;
   });
-  std::vector<std::filesystem::path> pages;
-  if (command.save) {
-    model->audit = findings_of(report, data->fingerprint());
-    save_model(command.model, *model, key ? &*key : nullptr);
-    if (const auto page = add_to_run(command.model, report)) pages.push_back(*page);
-  }
-  if (!command.out.empty()) {
-    name_tables(command, data, run);
-    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    pages.push_back(write_audit_run(command.out, report, run));
-  }
-  if (command.json == "-") {
-    write_stdout(to_json(report));
-  } else {
-    if (!command.json.empty()) write_file(command.json, to_json(report));
-    std::string text = to_text(report, command.unit);
-    for (const std::filesystem::path& page : pages) text += fmt::format("report: {}\n", page.string());
-    write_stdout(text);
-  }
-  if (report.within_limit()) return 0;
-  say("ppan: the limit of {:g} {} is not shown to be kept for {}\n", *command.limit, to_string(command.unit),
-      fmt::join(report.over_limit(), ", "));
-  return exit_status(ErrorCode::kLimitExceeded);
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return tell(command, report, std::move(run), model ? &*model : nullptr, data ? &*data : nullptr,
+              key ? &*key : nullptr);
 }
 
 }  // namespace

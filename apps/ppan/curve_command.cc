@@ -2,35 +2,30 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <charconv>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
-#include "ppan/image_curve.h"
+#include "ppan/engine/engine.h"
 #include "ppan/interrupt.h"
 #include "ppan/output.h"
 #include "ppan/progress.h"
 #include "ppan/read/job.h"
-#include "ppan/report/group_warnings.h"
 #include "ppan/row_progress.h"
-#include "ppan/report/html.h"
 #include "ppan/report/terminal.h"
-#include "ppan/table/table_curve.h"
-#include "ppan/trade_off/dataset.h"
+#include "ppan/trade_off/curve_task.h"
+#include "ppan/trade_off/run_directory.h"
 #include "ppan/trade_off/run_files.h"
-#include "ppan/trade_off/table_run.h"
 
 namespace ppan::cli {
 namespace {
@@ -44,7 +39,14 @@ struct CurveOptions {
   std::optional<int> threads;
   std::vector<std::string> set;
   bool force = false;
+  bool resume = false;
+  bool prepare = false;
+  bool finish = false;
+  std::vector<std::string> only;
   bool quiet = false;
+
+  /// Whether a part of the work is asked for, to be gone on with by others.
+  [[nodiscard]] bool in_parts() const { return prepare || finish || !only.empty(); }
   std::uint64_t max_unpacked = kMostUnpackedInMemory;
   std::string command;
 };
@@ -84,169 +86,175 @@ std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
   return inputs;
 }
 
-// metrics.jsonl, written as training goes on, so that a run that is cut off has its past.
-class Metrics {
+std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit) {
+  const LimitPoint* point = limit ? first_within_limit(outcome.points, *limit) : nullptr;
+  if (point == nullptr) return {};
+  return fmt::format(
+      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
+      "interval {:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
+      *limit, point->number, point->distortion, point->leakage.low, point->leakage.high, point->upper_end);
+}
+
+// "3", "5-7" or "references" as names of pieces.
+void add_pieces(const std::string& text, const Domain& domain, std::vector<std::string>& names) {
+  const auto refuse = [&] {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--only {}: the curve has points 1 to {}, and references", text, domain.planned()),
+                "for example --only 3, --only 5-7 or --only references");
+  };
+  const auto add = [&](std::vector<std::string> more) { names.insert(names.end(), more.begin(), more.end()); };
+  if (text == "references") return add(domain.reference_pieces());
+  const std::size_t dash = text.find('-');
+  const auto number = [&](std::string_view part) {
+    int value = 0;
+    const auto read = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (read.ec != std::errc() || read.ptr != part.data() + part.size() || value < 1 || value > domain.planned())
+      refuse();
+    return value;
+  };
+  const int first = number(std::string_view(text).substr(0, dash));
+  const int last = dash == std::string::npos ? first : number(std::string_view(text).substr(dash + 1));
+  if (last < first) refuse();
+  for (int point = first; point <= last; ++point) add(domain.point_pieces(point));
+}
+
+// What is to be made; empty: everything.
+std::vector<std::string> wanted_pieces(const CurveOptions& options, const Domain& domain) {
+  std::vector<std::string> names;
+  if (options.prepare) names = domain.start_pieces();
+  for (const std::string& text : options.only) add_pieces(text, domain, names);
+  return names;
+}
+
+// Points are trained by others; what is missing of them is not begun here.
+void require_points(const Domain& domain, Store& store) {
+  std::vector<int> missing;
+  for (int point = 1; point <= domain.planned(); ++point) {
+    const std::vector<std::string> pieces = domain.point_pieces(point);
+    if (!std::all_of(pieces.begin(), pieces.end(), [&](const std::string& name) { return store.get(name); }))
+      missing.push_back(point);
+  }
+  if (missing.empty()) return;
+  throw Error(ErrorCode::kUsage, fmt::format("points are missing: {}", fmt::join(missing, ", ")),
+              fmt::format("make them with --only {}, or give --resume instead of --finish", fmt::join(missing, ",")));
+}
+
+RunMode mode_of(const CurveOptions& options) {
+  if (options.force) return RunMode::kForce;
+  return options.resume || options.in_parts() ? RunMode::kResume : RunMode::kNew;
+}
+
+// A run between its beginning and its end, with what is shown of it.
+class CurveCommand {
  public:
-  /// Lines that came before are kept until now.
-  void open(const std::filesystem::path& path) {
-    const std::scoped_lock lock(mutex_);
-    path_ = path;
-    file_.open(path, std::ios::binary);
-    file_ << waiting_;
-    check();
-  }
-  void add(const MetricsLine& line) {
-    const std::scoped_lock lock(mutex_);
-    if (!file_) return;
-    if (!file_.is_open()) {
-      waiting_ += to_json_line(line);
-      return;
+  CurveCommand(const CurveOptions& options, CurveRun run)
+      : options_(options), task_(make_curve_task(std::move(run), events())) {}
+
+  int run() {
+    RunDirectory directory(options_.out, mode_of(options_), task_->run().fingerprint, task_->run().job_text);
+    directory_ = &directory;
+    if (directory.finished()) {
+      if (!options_.quiet) say("ppan: the run in {} is finished\n", options_.out);
+      return 0;
     }
-    file_ << to_json_line(line);
-    if (!file_) error_ = errno;  // told at the end: points that are trained are not thrown away for it
-  }
-  void close() {
-    if (!file_.is_open()) return;
-    file_.close();
-    check();
+    if (!options_.quiet && !options_.in_parts()) {
+      for (const std::string& notice : task_->notices()) say("{}\n", notice);
+    }
+    const InterruptScope scope;
+    const int starts = task_->start_counts() ? 1 : 0;
+    progress_.emplace(progress_style(options_.quiet), task_->planned() + starts, task_->epochs());
+    Domain& domain = task_->domain();
+    if (options_.finish) require_points(domain, directory.store());
+    EngineResult made;
+    try {
+      made = make_pieces(domain, &directory.store(),
+                         {task_->threads(), wanted_pieces(options_, domain), interrupted});
+    } catch (const Error&) {
+      progress_.reset();
+      if (!directory.store().gone()) throw;
+      directory.keep();
+      say("ppan: another process has finished the run in {}\n", options_.out);
+      return 0;
+    }
+    progress_.reset();
+    directory.metrics().close();
+    if (!options_.in_parts() || options_.finish) return finish(directory, made.pieces);
+    directory.keep();
+    if (!made.interrupted) return 0;
+    say("ppan: interrupted; what is finished is in {}\n", options_.out);
+    return interrupt_status();
   }
 
  private:
-  void check() {
-    if (file_ && error_ == 0) return;
-    throw Error(ErrorCode::kIo, fmt::format("cannot write {}: {}", path_.string(),
-                                            std::strerror(error_ != 0 ? error_ : errno)));
+  CurveEvents events() {
+    CurveEvents events;
+    events.interrupted = interrupted;
+    events.phase = [this](const std::string& phase) {
+      if (progress_) progress_->note(phase);
+    };
+    events.epoch = [this](const CurveEpoch& epoch) {
+      if (epoch.point > 0) directory_->metrics().add(epoch.line);
+      progress_->epoch_done({.point = place_of(epoch.point),
+                             .epoch = epoch.line.epoch,
+                             .label = epoch.point > 0 ? fmt::format("point {}", epoch.point) : "common start",
+                             .distortion = *epoch.line.distortion,
+                             .leakage_nats = *epoch.line.leakage});
+    };
+    events.place = [this](int /*point*/) {
+      directory_->begin();
+      directory_->keep();
+      return directory_->path();
+    };
+    events.finished = [this](int point) { progress_->point_done(place_of(point)); };
+    return events;
+  }
+  [[nodiscard]] int place_of(int point) const { return point - (task_->start_counts() ? 0 : 1); }
+
+  int finish(RunDirectory& directory, const Pieces& pieces) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    // What training itself wrote stays; a model that is saved twice is the same file.
+    const CurveOutcome outcome = task_->write(pieces, directory.path(), seconds);
+    if (!options_.quiet) {
+      for (const std::string& text : outcome.warnings) say("warning: {}\n", text);
+    }
+    if (outcome.finished == 0) {
+      say("ppan: interrupted before a point was finished; nothing to keep\n");
+      return interrupt_status();
+    }
+    directory.keep();
+    const JobFile& job = task_->run().job;
+    const TerminalStyle style{.unit = job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
+    write_stdout(plot_text(outcome.curve, style) + "\n" + table_text(without_references(outcome.curve), style) + "\n" +
+                 limit_text(outcome, job.audit.limit) +
+                 fmt::format("report: {}\n", (directory.path() / "report.html").string()));
+    if (outcome.interrupted) {
+      say("ppan: interrupted; {} of {} points are in {}; --resume goes on\n", outcome.finished, task_->planned(),
+          options_.out);
+      return interrupt_status();
+    }
+    directory.complete();
+    if (job.audit.limit && first_within_limit(outcome.points, *job.audit.limit) == nullptr) {
+      say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *job.audit.limit);
+      return exit_status(ErrorCode::kLimitExceeded);
+    }
+    return 0;
   }
 
-  std::filesystem::path path_;
-  std::mutex mutex_;
-  std::ofstream file_;
-  std::string waiting_;
-  int error_ = 0;
+  const CurveOptions& options_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  RunDirectory* directory_ = nullptr;
+  std::optional<Progress> progress_;
+  std::unique_ptr<CurveTask> task_;
 };
 
-int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
-  if (options.training.epochs) return *options.training.epochs;
-  const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
-  const Index count = std::max<Index>(1, static_cast<Index>(training));
-  if (options.training.family == MechanismFamily::kCodebook) return codebook_epochs(count, options.codebook);
-  return epochs_for(count, options.training.batch);
-}
-
-std::string limit_text(const TableCurveResult& result, std::optional<double> limit) {
-  if (!limit) return {};
-  const TablePoint* point = first_within_limit(result, *limit);
-  if (point == nullptr) return {};
-  const Interval& found = *point->measured.audit.leakage().interval95;
-  return fmt::format(
-      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
-      "interval "
-      "{:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
-      *limit, point->number, point->measured.change.distortion, found.low, found.high,
-      point->measured.audit.upper_end());
-}
-
 int run_curve(const CurveOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
   CurveRun run;
   run.job = job_of(options);
   run.job_text = read_file(options.job);
   run.command = options.command;
   run.version = PPAN_VERSION;
   protect_inputs(options.out, inputs_of(options.job, run.job));
-  if (run.job.about_images()) {
-    return run_image_curve({.job = run.job,
-                            .job_text = run.job_text,
-                            .command = run.command,
-                            .version = run.version,
-                            .out = options.out,
-                            .force = options.force,
-                            .quiet = options.quiet});
-  }
-  const Dataset data = open_dataset(run.job);
-  run.names = data.names;
-  run.data_sha256 = data.sha256;
-  const TableCurveOptions curve_options = table_curve_options(run.job);
-  require_none(curve_options.check(), "this job cannot be run");
-
-  const std::filesystem::path directory = options.out;
-  make_output_directory(directory, options.force);
-  if (!options.quiet) {
-    for (const std::string& notice : data.notices) say("{}\n", notice);
-  }
-
-  const AlphaPrior prior = hidden_prior(*data.table, data.schema, curve_options.training.alpha);
-  Metrics metrics;
-  // An earlier run stays until this one has something to put in its place.
-  std::once_flag begun;
-  const auto begin = [&] {
-    remove_old_run(directory);
-    write_file(directory / "job.toml", run.job_text);
-    metrics.open(directory / "metrics.jsonl");
-  };
-  if (!holds_run(directory)) std::call_once(begun, begin);
-  const InterruptScope scope;
-  TableCurveResult result;
-  {
-    Progress progress(progress_style(options.quiet), planned_points(curve_options),
-                      epochs_of(curve_options, data.table->rows));
-    TableCurveHooks hooks;
-    hooks.interrupted = interrupted;
-    hooks.phase = [&](const std::string& phase) {
-      if (!phase.starts_with("point")) progress.note(phase);
-    };
-    hooks.epoch = [&](int point, const EpochReport& epoch) {
-      if (point < 1) return;
-      const MetricsLine line = metrics_of(point, epoch, prior);
-      metrics.add(line);
-      progress.epoch_done({.point = point - 1,
-                           .epoch = epoch.epoch,
-                           .label = fmt::format("point {}", point),
-                           .distortion = *line.distortion,
-                           .leakage_nats = *line.leakage});
-    };
-    hooks.finished = [&](const TablePoint& point) {
-      std::call_once(begun, begin);
-      TablePoint bounded = point;
-      add_surrogate_slack(bounded.measured, run.job.privacy.surrogate_slack);
-      save_model(directory / model_name(point.number), point_model(bounded, run));
-      progress.point_done(point.number - 1);
-    };
-    result = table_curve(*data.table, data.schema, encoding_options(run.job), curve_options, hooks);
-  }
-  metrics.close();
-  add_surrogate_slack(result, run.job.privacy.surrogate_slack);
-  for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!options.quiet) {
-    for (const std::string& text : group_warnings(result.warnings)) say("warning: {}\n", text);
-  }
-  if (result.points.empty()) {
-    if (result.interrupted) {
-      say("ppan: interrupted before a point was finished; nothing to keep\n");
-      return interrupt_status();
-    }
-    throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
-                "try a smaller train.learning_rate, or other columns");
-  }
-  // What training itself wrote stays; a model that is saved twice is the same file.
-  write_table_run(directory, result, *data.table, run);
-
-  const CurveTable curve = curve_of(result);
-  const TerminalStyle style{.unit = run.job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
-  write_stdout(plot_text(curve, style) + "\n" + table_text(without_references(curve), style) + "\n" +
-               limit_text(result, run.job.audit.limit) +
-               fmt::format("report: {}\n", (directory / "report.html").string()));
-  if (result.interrupted) {
-    say("ppan: interrupted; {} of {} points are in {}\n", result.points.size(), result.planned,
-        directory.string());
-    return interrupt_status();
-  }
-  if (run.job.audit.limit && !first_within_limit(result, *run.job.audit.limit)) {
-    say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *run.job.audit.limit);
-    return exit_status(ErrorCode::kLimitExceeded);
-  }
-  return 0;
+  return CurveCommand(options, std::move(run)).run();
 }
 
 }  // namespace
@@ -258,7 +266,9 @@ void add_curve_command(CommandLine& line) {
   command->footer(
       "Trains a mechanism for each point, attacks each on records it never saw, and writes curve.csv, "
       "models,\n"
-      "figures and a report. Ctrl-C keeps the points that are finished.\n"
+      "figures and a report. Ctrl-C keeps the points that are finished, and --resume goes on with the others.\n"
+      "In parts: --prepare once, --only for every point (at the same time, in any order, on any machine that\n"
+      "sees DIR), --finish last. The result is the same.\n"
       "Examples:\n"
       "  ppan curve job.toml --out run\n"
       "  ppan curve job.toml --out run --points 6 --epochs 10 --set audit.quick=true");
@@ -283,6 +293,20 @@ void add_curve_command(CommandLine& line) {
       ->default_str("");
   add_unpacked_option(*command, options->max_unpacked);
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
+  const auto part = [&](const char* name, bool& flag, const char* text) {
+    return command->add_flag(name, flag, text);
+  };
+  part("--resume", options->resume, "Go on with a run that was cut off, or begin it")->excludes("--force");
+  part("--prepare", options->prepare, "Only what comes before the points")->excludes("--force");
+  command->add_option("--only", options->only, "Only these points: 3, 5-7, or references; several, with commas")
+      ->type_name("POINTS")
+      ->delimiter(',')
+      ->excludes("--force")
+      ->default_str("");
+  part("--finish", options->finish, "Only the files of a run whose points are trained")
+      ->excludes("--force")
+      ->excludes("--only")
+      ->excludes("--prepare");
   command->add_flag("--quiet", options->quiet, "No progress and no notices");
   command->callback([options, &line] {
     options->command = fmt::format("ppan curve {} --out {}", options->job, options->out);

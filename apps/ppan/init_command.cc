@@ -10,7 +10,7 @@
 #include "ppan/core/distinct_files.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
-#include "ppan/image_files.h"
+#include "ppan/image/image_files.h"
 #include "ppan/open/address.h"
 #include "ppan/open/open_rows.h"
 #include "ppan/output.h"

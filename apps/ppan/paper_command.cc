@@ -4,383 +4,132 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "ppan/command_line.h"
+#include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/engine/engine.h"
 #include "ppan/interrupt.h"
-#include "ppan/mnist_paper.h"
 #include "ppan/output.h"
+#include "ppan/image/image_curve.h"
+#include "ppan/paper/mnist_run.h"
+#include "ppan/paper/request.h"
 #include "ppan/paper/settings.h"
 #include "ppan/paper/study.h"
+#include "ppan/paper/study_files.h"
 #include "ppan/progress.h"
-#include "ppan/model/model_file.h"
 #include "ppan/report/curve_file.h"
-#include "ppan/report/figure.h"
-#include "ppan/report/html.h"
-#include "ppan/report/pdf.h"
-#include "ppan/report/run_summary.h"
 #include "ppan/report/terminal.h"
+#include "ppan/read/idx.h"
+#include "ppan/trade_off/run_directory.h"
 
 namespace ppan::cli {
 namespace {
 
-struct PaperOptions {
-  std::string name;
-  std::string out;
-  std::string preset = "best";
-  std::optional<int> points;
-  std::uint64_t seed = 1;
-  int threads = 0;
-  bool force = false;
-  bool quiet = false;
-  bool list = false;
-  bool verbose = false;
-  InformationUnit unit = InformationUnit::kNats;
-  std::optional<int> epochs;
-  // Lists are text here and read together, so that every problem of theirs is reported at once.
-  std::string budget, lambda, train;
-  std::string mechanism, budget_form;
-  std::string hidden, adversary_hidden;
-  std::string alpha;
-  std::optional<double> weight, rate;
-  std::optional<std::int64_t> batch, draws, noise_inputs, components, test;
-  std::optional<int> adversary_steps;
-  int seeds = 1;
-  // Worlds.
-  std::optional<int> m;
-  std::optional<double> p, flip, noise, erase;
-  std::string rho, covariance, pmf, distortion, seen;
-  std::optional<std::int64_t> sensitive, released;
-  std::vector<std::string> observation;
-  MnistPaperOptions mnist;           ///< What only the experiment on images takes.
-  std::vector<std::string> given{};  ///< Names of the options on the command line.
-};
-
-// Which options an experiment takes besides those that every one takes.
-struct OptionGroup {
-  std::vector<std::string> experiments;  ///< Empty: all but mnist.
-  std::vector<std::string> options;
-};
-
-const std::vector<std::string>& common_options() {
-  static const std::vector<std::string> list{"experiment", "out",     "preset", "points", "seed",
-                                             "epochs",     "threads", "force",  "quiet",  "unit",
-                                             "list",       "verbose", "lambda", "budget", "train"};
-  return list;
-}
-
-const std::vector<OptionGroup>& option_groups() {
-  static const std::vector<OptionGroup> groups{
-      {{},
-       {"mechanism", "budget-form", "weight", "rate", "batch", "hidden", "adversary-hidden",
-        "adversary-steps", "draws", "noise-inputs", "components", "test", "alpha", "seeds"}},
-      {{"mnist"}, {"data", "gamma", "beta1", "attack-epochs", "resume", "digit"}},
-      {{"symmetric-pair"}, {"m", "p", "observation", "flip", "erase", "released"}},
-      {{"gaussian"}, {"rho", "covariance", "sensitive", "observation", "noise", "seen"}},
-      {{"finite"}, {"pmf", "distortion", "observation", "flip", "erase", "released"}},
-  };
-  return groups;
-}
-
-std::vector<std::string> options_of(const std::string& experiment) {
-  std::vector<std::string> list = common_options();
-  for (const OptionGroup& group : option_groups()) {
-    const bool takes = group.experiments.empty()
-                           ? experiment != "mnist"
-                           : std::ranges::find(group.experiments, experiment) != group.experiments.end();
-    if (takes) list.insert(list.end(), group.options.begin(), group.options.end());
-  }
-  return list;
-}
-
-// An option that would be ignored is an error.
-void check_options(const PaperOptions& options, ProblemList& problems) {
-  if (options.name != "mnist" && !find_experiment(options.name)) return;  // reported as such
-  const std::vector<std::string> taken = options_of(options.name);
-  for (const std::string& name : options.given) {
-    if (std::ranges::find(taken, name) != taken.end()) continue;
-    std::vector<std::string> names(taken.begin() + 1, taken.end());
-    std::sort(names.begin(), names.end());
-    problems.require(
-        false, name,
-        fmt::format("does not apply to {}, which takes --{}", options.name, fmt::join(names, ", --")));
-  }
-}
-
-std::vector<double> numbers(const char* field, const std::string& text, ProblemList& problems) {
-  std::vector<double> list;
-  for (std::size_t from = 0; from <= text.size() && !text.empty();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    const std::string part = text.substr(from, comma - from);
-    const std::optional<double> value = parse_shortest(part);
-    problems.require(value && !std::isnan(*value), field, fmt::format("'{}' is not a number", part));
-    if (value) list.push_back(*value);
-    from = comma + 1;
-  }
-  return list;
-}
-
-std::vector<Index> whole_numbers(const char* field, const std::string& text, ProblemList& problems) {
-  std::vector<Index> list;
-  for (const double v : numbers(field, text, problems)) {
-    problems.require(v == std::floor(v) && std::abs(v) < 1e9, field,
-                     fmt::format("{} is not a whole number", v));
-    list.push_back(static_cast<Index>(std::clamp(v, -1e9, 1e9)));
-  }
-  return list;
-}
-
-std::optional<std::vector<Index>> layers(const char* field, const std::string& text, ProblemList& problems) {
-  if (text.empty()) return std::nullopt;
-  if (text == "none") return std::vector<Index>{};
-  return whole_numbers(field, text, problems);
-}
-
-std::vector<ObservationOptions> observations_of(const PaperOptions& options, ProblemList& problems) {
-  std::vector<ObservationOptions> list;
-  for (const std::string& name : options.observation) {
-    ObservationOptions o;
-    try {
-      o.kind = observation_kind(name);
-    } catch (const Error& error) {
-      problems.require(false, "observation", error.what());
-      continue;
-    }
-    if (options.flip) o.flip = *options.flip;
-    if (options.noise) o.noise = *options.noise;
-    if (options.erase) o.erase = *options.erase;
-    if (!options.seen.empty()) {
-      o.seen = whole_numbers("seen", options.seen, problems);
-      for (Index& c : o.seen) --c;  // people count from 1
-    }
-    list.push_back(o);
-  }
-  const auto seen = [&](ObservationKind kind) {
-    return std::ranges::any_of(list, [&](const ObservationOptions& o) { return o.kind == kind; });
-  };
-  problems.require(!options.flip || seen(ObservationKind::kNoisy), "flip", "needs --observation noisy");
-  problems.require(!options.noise || seen(ObservationKind::kNoisy), "noise", "needs --observation noisy");
-  problems.require(!options.erase || seen(ObservationKind::kPartial), "erase", "needs --observation partial");
-  problems.require(options.seen.empty() || seen(ObservationKind::kPartial), "seen",
-                   "needs --observation partial");
-  return list;
-}
-
-// The world of a changeable experiment. Files that cannot be used throw at once, with every problem of
-// theirs.
-std::optional<WorldOptions> world_of(const PaperOptions& options, ProblemList& problems) {
-  const ExperimentEntry* entry = find_experiment(options.name);
-  if (!entry || !entry->changeable) return std::nullopt;
-  WorldOptions world = entry->world;
-  if (options.m) world.pair.m = *options.m;
-  if (options.p) world.pair.p = *options.p;
-  if (!options.rho.empty()) {
-    const std::vector<double> rho = numbers("rho", options.rho, problems);
-    world.rho = Eigen::Map<const Vector<double>>(rho.data(), static_cast<Index>(rho.size()));
-  }
-  if (!options.covariance.empty()) {
-    problems.require(options.rho.empty(), "rho", "goes with no --covariance; give one of them");
-    const Matrix<double> whole = parse_matrix(read_file(options.covariance), options.covariance);
-    world.covariance = theory::split_covariance(whole, options.sensitive.value_or(whole.rows() / 2));
-    require_none(world.covariance->check(), options.covariance + " is no covariance:", ErrorCode::kBadInput);
-  } else {
-    problems.require(!options.sensitive, "sensitive", "needs --covariance");
-  }
-  if (!options.pmf.empty()) world.table = parse_finite_table(read_file(options.pmf), options.pmf);
-  problems.require(options.name != "finite" || !options.pmf.empty(), "pmf", "no file given; add --pmf FILE");
-  if (!options.distortion.empty() && options.distortion != "error") {
-    world.distortion = parse_matrix(read_file(options.distortion), options.distortion);
-    const Index useful = world.table.world.y_levels;
-    ProblemList matrix;
-    matrix.require(world.distortion.rows() == useful, "distortion",
-                   fmt::format("has {} rows where Y has {} symbols", world.distortion.rows(), useful));
-    matrix.require(world.distortion.minCoeff() >= 0, "distortion", "has a negative entry");
-    require_none(matrix.take(), options.distortion + " is no distortion:", ErrorCode::kBadInput);
-  }
-  if (options.released) world.released = *options.released;
-  return world;
-}
-
-StudyOptions study_options(const PaperOptions& options, ProblemList& problems) {
-  StudyOptions study;
-  study.seeds = options.seeds;
-  ExperimentOptions& e = study.experiment;
-  e.name = options.name;
-  e.preset = preset_of(options.preset);
-  e.points = options.points;
-  e.seed = options.seed;
-  e.epochs = options.epochs;
-  e.threads = options.threads;
-  if (!options.mechanism.empty()) e.mechanism = mechanism_kind(options.mechanism);
-  if (!options.budget_form.empty()) e.budget_form = budget_form(options.budget_form);
-  e.budgets = numbers("budget", options.budget, problems);
-  e.lambda = numbers("lambda", options.lambda, problems);
-  if (!options.alpha.empty()) {
-    const std::vector<double> alpha = numbers("alpha", options.alpha, problems);
-    problems.require(alpha.size() == 1, "alpha", "must be one number, or inf");
-    if (alpha.size() == 1) e.alpha = alpha.front();
-  }
-  study.train_sizes = whole_numbers("train", options.train, problems);
-  TrainingChanges& c = e.change;
-  c.weight = options.weight;
-  c.rate = options.rate;
-  c.batch = options.batch;
-  c.draws = options.draws;
-  c.noise_inputs = options.noise_inputs;
-  c.components = options.components;
-  c.test_records = options.test;
-  c.adversary_steps = options.adversary_steps;
-  c.hidden = layers("hidden", options.hidden, problems);
-  c.adversary_hidden = layers("adversary-hidden", options.adversary_hidden, problems);
-  e.observations = observations_of(options, problems);
-  e.world = world_of(options, problems);
-  return study;
-}
-
-void write_scatter(const ExperimentResult& result, const std::filesystem::path& out) {
-  std::vector<ScatterPanel> panels;
-  std::string csv = "component,rho,y,x,z\n";
-  int component = 0;
-  for (const ScatterCloud& cloud : result.scatter) {
-    ++component;
-    ScatterPanel panel{.title = fmt::format("correlation {}", cloud.rho),
-                       .x_label = "useful Y",
-                       .y_label = "sensitive X, released Z"};
-    for (std::size_t i = 0; i < cloud.y.size(); ++i) {
-      panel.before.emplace_back(cloud.y[i], cloud.x[i]);
-      panel.after.emplace_back(cloud.y[i], cloud.z[i]);
-      csv += fmt::format("{},{},{},{},{}\n", component, cloud.rho, cloud.y[i], cloud.x[i], cloud.z[i]);
-    }
-    panels.push_back(std::move(panel));
-  }
-  write_file(out / "scatter.csv", csv);
-  write_file(out / "scatter.svg",
-             to_svg(scatter_figure("Release by component", panels, "sensitive X", "released Z")));
-}
-
-// A mechanism of real numbers as a container of its parameters with what it is.
-void write_mechanisms(const Study& study, const std::filesystem::path& out) {
-  const ExperimentResult& first = study.parts.front().by_seed.front();
-  for (const ExperimentPoint& point : first.points) {
-    if (!point.mechanism || point.channel.size() > 0) continue;
-    const MechanismOptions& o = point.mechanism->options();
-    ModelContainer model;
-    model.metadata = {{"kind", "mechanism"},
-                      {"experiment", first.given.name},
-                      {"series", point.series},
-                      {"plan", point.plan},
-                      {"family", to_string(o.kind)},
-                      {"released", o.released},
-                      {"hidden", o.hidden},
-                      {"activation", to_string(o.activation)},
-                      {"skip", o.skip},
-                      {"noise_inputs", o.noise_inputs},
-                      {"normal_noise", o.noise == NoiseKind::kNormal},
-                      {"components", o.components},
-                      {"full_scale", o.full_scale},
-                      {"code", o.code},
-                      {"code_radius", o.code_radius},
-                      {"decoder", o.decoder},
-                      {"distortion", point.distortion},
-                      {"leakage", point.leakage.nats}};
-    const Vector<float>& parameters = point.mechanism->parameters();
-    model.tensors["parameters"] = {.shape = {parameters.size()},
-                                   .values = std::vector<float>(parameters.begin(), parameters.end())};
-    write_model(out / fmt::format("mechanism-{:03}.safetensors", point.plan + 1), model);
-  }
-}
-
-// What to type for the same numbers.
-std::string command_of(const PaperOptions& options) {
-  std::string text =
-      fmt::format("ppan paper {} --preset {} --seed {}", options.name, options.preset, options.seed);
-  const auto add = [&](const char* name, const auto& value) {
-    if (value) text += fmt::format(" --{} {}", name, *value);
-  };
-  const auto add_text = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" --{} {}", name, value);
-  };
-  add("points", options.points);
-  add("m", options.m);
-  add("p", options.p);
-  add_text("rho", options.rho);
-  add_text("covariance", options.covariance);
-  add("sensitive", options.sensitive);
-  add_text("pmf", options.pmf);
-  add_text("distortion", options.distortion);
-  add("released", options.released);
-  if (!options.observation.empty())
-    text += fmt::format(" --observation {}", fmt::join(options.observation, ","));
-  add("flip", options.flip);
-  add("noise", options.noise);
-  add("erase", options.erase);
-  add_text("seen", options.seen);
-  add_text("budget", options.budget);
-  add_text("lambda", options.lambda);
-  add_text("train", options.train);
-  add("test", options.test);
-  add_text("mechanism", options.mechanism);
-  add_text("budget-form", options.budget_form);
-  add("weight", options.weight);
-  add("epochs", options.epochs);
-  add("batch", options.batch);
-  add("rate", options.rate);
-  add("adversary-steps", options.adversary_steps);
-  add_text("hidden", options.hidden);
-  add_text("adversary-hidden", options.adversary_hidden);
-  add("draws", options.draws);
-  add("noise-inputs", options.noise_inputs);
-  add("components", options.components);
-  add_text("alpha", options.alpha);
-  if (options.seeds > 1) text += fmt::format(" --seeds {}", options.seeds);
-  return text;
-}
-
-void write_run(const PaperOptions& options, const Study& study) {
-  const std::filesystem::path out = options.out;
-  RunSummary summary = study_summary(study);
-  summary.version = PPAN_VERSION;
-  summary.command = command_of(options);
-  const CurveTable curve = study_curve(study);
-  CurveTable whole = curve;
-  const CurveTable optimum = study_optimum(study);
-  if (!curve.rows.empty()) whole.rows.insert(whole.rows.end(), optimum.rows.begin(), optimum.rows.end());
-  write_file(out / "curve.csv", to_csv(whole));
-  write_file(out / "metrics.jsonl", study_metrics(study));
-  write_file(out / "summary.json", to_json(summary));
-  if (const std::string channels = study_channels(study); !channels.empty())
-    write_file(out / "mechanisms.csv", channels);
-  write_mechanisms(study, out);
-  const ExperimentResult& first = study.parts.front().by_seed.front();
-  if (!first.scatter.empty()) write_scatter(first, out);
-  if (const std::optional<Figure> sizes = size_figure(study)) write_file(out / "sizes.svg", to_svg(*sizes));
-  if (!curve.rows.empty()) write_report(out);
-  for (const char* name : {"curve", "scatter", "sizes"}) {
-    const std::filesystem::path drawing = out / fmt::format("{}.svg", name);
-    if (std::filesystem::exists(drawing))
-      write_file(out / fmt::format("{}.pdf", name), figure_pdf(read_file(drawing)));
-  }
-
+// The curve on standard output: drawn where that is a terminal.
+void show_curve(const CurveTable& curve, InformationUnit unit) {
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
-  TerminalStyle style{.unicode = terminal, .colour = terminal, .unit = options.unit};
+  TerminalStyle style{.width = 110, .unicode = terminal, .colour = terminal, .unit = unit};
   winsize size{};
-  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    style.width = size.ws_col;
-  if (!terminal) style.width = 110;
-  std::string text;
-  if (terminal) text = plot_text(curve, style) + "\n";
-  text += table_text(curve, style);
-  write_stdout(text);
+  if (terminal) style.width = TerminalStyle{}.width;
+  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+  write_stdout((terminal ? plot_text(curve, style) + "\n" : std::string()) + table_text(curve, style));
 }
 
-int run_images(const PaperOptions& options) {
+ImageCurveHooks mnist_hooks(const ImageCurveOptions& options, Progress& progress, RunDirectory& directory) {
+  ImageCurveHooks hooks;
+  hooks.interrupted = interrupted;
+  const bool paper = options.method == ImageMethod::kPaper;
+  const std::vector<double> targets = image_targets(options);
+  if (paper) progress.point_done(0);  // no common start
+  hooks.epoch = [&progress, paper, targets](Index i, const EpochReport& report, double leakage) {
+    const std::string label =
+        i < 0 ? std::string("autoencoder")
+              : fmt::format("{} {:.4g}", paper ? "lambda" : "budget", targets[static_cast<std::size_t>(i)]);
+    progress.epoch_done({.point = i + 1,
+                         .epoch = report.epoch,
+                         .label = label,
+                         .distortion = report.mean.distortion,
+                         .leakage_nats = leakage});
+    if (i < 0 && report.epoch == report.epochs) progress.point_done(0);
+  };
+  hooks.attacking = [&progress](Index i) {
+    progress.note(fmt::format("point {} is trained; attacking it", i + 1));
+  };
+  hooks.finished = [&progress, &directory](const ImagePoint& p) {
+    directory.keep();
+    progress.point_done(p.plan + 1);
+    const ImageAttackerScore& best = p.measure.attack.strongest();
+    progress.note(fmt::format(
+        "point {}: distortion {:.4f}, at least {:.3f} nats ({}; accuracy {:.1f} %), training believed {:.3f}",
+        p.plan + 1, p.measure.distortion, best.leakage.nats, best.name, 100 * best.accuracy.value, p.measure.belief));
+  };
+  return hooks;
+}
+
+// The experiment on images, resumable.
+int run_mnist(const MnistPaperOptions& given) {
+  const ImageCurveOptions options = mnist_options(given);
+  Problems problems = options.check();
+  if (given.out.empty()) problems.push_back({"out", "no output directory given; add --out DIR"});
+  if (given.data.empty()) {
+    problems.push_back(
+        {"data", "no directory with the images given; script/fetch-mnist DIR fetches them, then add --data DIR"});
+  }
+  require_none(problems, "the experiment cannot be run:");
+  const ImageSplit data = read_mnist_directory(given.data);
+  if (given.digit && (*given.digit < 0 || *given.digit >= data.test.size())) {
+    throw Error(ErrorCode::kUsage, fmt::format("digit: {} is not allowed; it must lie between 0 and {}",
+                                               *given.digit, data.test.size() - 1));
+  }
+  MnistRun run{.version = PPAN_VERSION, .training = image_fingerprint(options, data)};
+  run.fingerprint = sha256(fmt::format("ppan {}\n{}", run.version, run.training));
+  if (given.resume && !std::filesystem::is_directory(given.out)) {
+    throw Error(ErrorCode::kUsage, fmt::format("{} holds no run to resume", given.out),
+                "leave --resume out, or name the directory of the run that was interrupted");
+  }
+  RunDirectory directory(given.out,
+                         given.resume  ? RunMode::kResume
+                         : given.force ? RunMode::kForce
+                                       : RunMode::kNew,
+                         run.fingerprint, {});
+  if (directory.finished()) {
+    if (!given.quiet) say("ppan: the run in {} is finished\n", given.out);
+    return 0;
+  }
+  const InterruptScope interrupt_scope;
+  const auto start = std::chrono::steady_clock::now();
+  ImageCurveResult result;
+  {
+    Progress progress(progress_style(given.quiet), 1 + static_cast<std::int64_t>(image_targets(options).size()),
+                      image_epochs(options));
+    const ImageCurveHooks hooks = mnist_hooks(options, progress, directory);
+    ImageDomain domain(data, options, hooks, run.fingerprint);
+    result = domain.finish(make_pieces(domain, &directory.store(), {options.threads, {}, interrupted}).pieces);
+  }
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  directory.begin();
+  directory.keep();
+  show_curve(write_mnist_run(given, data, result, run), given.unit);
+  if (!given.quiet) say("{} of {} points in {}\n", result.points.size(), result.targets.size(), given.out);
+  if (result.interrupted) {
+    say("ppan: interrupted; finished points were kept, --resume goes on\n");
+    return interrupt_status();
+  }
+  directory.complete();
+  const auto diverged = [](const ImagePoint& p) { return p.training.stop == Stop::kDiverged; };
+  return std::ranges::any_of(result.points, diverged) ? exit_status(ErrorCode::kDiverged) : 0;
+}
+
+int run_images(const PaperRequest& options) {
   ProblemList problems;
-  check_options(options, problems);
+  check_request(options, problems);
   MnistPaperOptions mnist = options.mnist;
   const std::vector<Index> train = whole_numbers("train", options.train, problems);
   problems.require(train.size() < 2, "train", "mnist takes one number");
@@ -397,27 +146,11 @@ int run_images(const PaperOptions& options) {
   mnist.force = options.force;
   mnist.quiet = options.quiet;
   mnist.unit = options.unit;
-  return run_mnist_paper(mnist);
+  return run_mnist(mnist);
 }
 
-std::string list_text(bool verbose) {
-  std::string text;
-  for (const ExperimentEntry& entry : experiment_registry()) {
-    text += fmt::format("{}\n    {}\n", entry.name, entry.description);
-    if (!verbose) continue;
-    for (const std::string& deviation : deviations_from_paper(entry))
-      text += fmt::format("    --preset paper: {}\n", deviation);
-  }
-  text += fmt::format("mnist\n    {}\n", kMnistDescription);
-  if (verbose)
-    text +=
-        "    --preset paper: leakage is what fresh attackers find, with the training adversary\u2019s belief "
-        "beside it\n";
-  return text;
-}
-
-int finish(const PaperOptions& options, const Study& study) {
-  write_run(options, study);
+int finish(const PaperRequest& options, const Study& study) {
+  show_curve(write_study(study, options.out, options.command(), PPAN_VERSION), options.unit);
   std::size_t finished = 0;
   bool diverged = false;
   for (const StudyPart& part : study.parts) {
@@ -439,9 +172,9 @@ int finish(const PaperOptions& options, const Study& study) {
   return diverged ? exit_status(ErrorCode::kDiverged) : 0;
 }
 
-int run_paper(const PaperOptions& options) {
+int run_paper(const PaperRequest& options) {
   if (options.list) {
-    write_stdout(list_text(options.verbose));
+    write_stdout(experiment_list(options.verbose));
     return 0;
   }
   if (options.name == "mnist") return run_images(options);
@@ -449,7 +182,7 @@ int run_paper(const PaperOptions& options) {
     throw Error(ErrorCode::kUsage, "no experiment named", "'ppan paper --list' shows what there is");
   }
   ProblemList problems;
-  check_options(options, problems);
+  check_request(options, problems);
   const StudyOptions study_given = study_options(options, problems);
   for (const Problem& p : study_given.check()) problems.require(false, p.field, p.what);
   problems.require(!options.out.empty(), "out", "no output directory given; add --out DIR");
@@ -481,7 +214,7 @@ int run_paper(const PaperOptions& options) {
   return finish(options, study);
 }
 
-void add_world_options(CLI::App& command, PaperOptions& o) {
+void add_world_options(CLI::App& command, PaperRequest& o) {
   const char* group = "Worlds (symmetric-pair, gaussian, finite)";
   command.add_option("--m", o.m, "Symbols of X and of Y (symmetric-pair; default 10)")
       ->type_name("M")
@@ -539,7 +272,7 @@ void add_world_options(CLI::App& command, PaperOptions& o) {
       ->group(group);
 }
 
-void add_training_options(CLI::App& command, PaperOptions& o) {
+void add_training_options(CLI::App& command, PaperRequest& o) {
   const char* group = "Loss and training";
   command.add_option("--budget", o.budget, "Distortion budgets, a point each, instead of evenly spread ones")
       ->type_name("A,B,..")
@@ -622,7 +355,7 @@ void add_image_options(CLI::App& command, MnistPaperOptions& mnist) {
 }  // namespace
 
 void add_paper_command(CommandLine& line) {
-  const auto options = std::make_shared<PaperOptions>();
+  const auto options = std::make_shared<PaperRequest>();
   CLI::App* command = line.app.add_subcommand("paper", "Run an experiment of the paper next to its optimum");
   command->footer(
       "Examples:\n"

@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "ppan/audit/surrogate_slack.h"
+#include "ppan/core/archive.h"
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
+#include "ppan/engine/engine.h"
 #include "ppan/report/html.h"
+#include "ppan/table/table_domain.h"
 #include "ppan/trade_off/model_audit.h"
 #include "ppan/trade_off/run_files.h"
 
@@ -29,27 +32,109 @@ Model model_of(const Curve& curve, const std::string& file) {
   throw Error(ErrorCode::kInternal, "the curve has no model '" + file + "'");
 }
 
-}  // namespace
-
-Curve trade_off(const Job& job, const Dataset& data, const Hooks& hooks) {
-  const auto start = std::chrono::steady_clock::now();
+std::shared_ptr<const CurveRows> rows_of(const Job& job, const Dataset& data, const Hooks& hooks) {
   require_none(job.check(), "this job cannot be run");
   const TableCurveOptions options = table_curve_options(job);
   require_none(options.check(), "this job cannot be run");
+  if (hooks.phase) hooks.phase("encoding");
+  return std::make_shared<const CurveRows>(
+      make_curve_rows(*data.table, data.schema, encoding_options(job), options));
+}
+
+EngineOptions engine_options(const Start& start, const Hooks& hooks, std::vector<std::string> only = {}) {
+  return {start.rows->options.threads, std::move(only), hooks.interrupted};
+}
+
+Curve curve_of(const Start& start, const Pieces& pieces, const Hooks& hooks,
+               std::chrono::steady_clock::time_point begin) {
   Curve curve;
-  curve.table = data.table;
-  curve.run.job = job;
+  curve.table = start.data.table;
+  curve.run.job = start.job;
   curve.run.version = version();
-  curve.run.data_sha256 = data.sha256;
-  curve.run.names = data.names;
-  curve.result = table_curve(*data.table, data.schema, encoding_options(job), options, hooks);
-  add_surrogate_slack(curve.result, job.privacy.surrogate_slack);
-  for (std::string& text : grouped_columns(curve.result)) curve.result.warnings.push_back(std::move(text));
-  curve.run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  curve.run.data_sha256 = start.data.sha256;
+  curve.run.names = start.data.names;
+  curve.run.fingerprint = fingerprint(start.job, start.data);
+  curve.result = finish_table(TableDomain(start.rows, hooks).finish(pieces), start.job);
+  curve.run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (curve.result.points.empty() && !curve.result.interrupted)
     throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
                 "try a smaller train.learning_rate, or other columns");
   return curve;
+}
+
+}  // namespace
+
+std::string fingerprint(const Job& job, const Dataset& data) {
+  return fingerprint_of(job, data.sha256, version());
+}
+
+Curve trade_off(const Job& job, const Dataset& data, const Hooks& hooks, Store* store) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Start start{job, data, rows_of(job, data, hooks), {}};
+  TableDomain domain(start.rows, hooks, fingerprint(job, data));
+  return curve_of(start, make_pieces(domain, store, engine_options(start, hooks)).pieces, hooks, begin);
+}
+
+Start prepare(const Job& job, const Dataset& data, const Hooks& hooks) {
+  Start start{job, data, rows_of(job, data, hooks), {}};
+  TableDomain domain(start.rows, hooks);
+  EngineResult made = make_pieces(domain, nullptr, engine_options(start, hooks, domain.start_pieces()));
+  if (made.interrupted) throw Error(ErrorCode::kUsage, "interrupted before the curve was prepared");
+  start.pieces = std::move(made.pieces);
+  return start;
+}
+
+std::optional<PointResult> train_point(const Start& start, int number, const Hooks& hooks) {
+  if (number < 1 || number > start.points())
+    throw Error(ErrorCode::kUsage, "the curve has no point " + std::to_string(number));
+  TableDomain domain(start.rows, hooks);
+  EngineResult made =
+      make_pieces(domain, nullptr, engine_options(start, hooks, domain.point_pieces(number)), start.pieces);
+  if (made.interrupted) return std::nullopt;
+  PointResult out{number, fingerprint(start.job, start.data), {}};
+  for (const std::string& name : domain.point_pieces(number)) out.pieces[name] = std::move(made.pieces.at(name));
+  return out;
+}
+
+Curve finish(const Start& start, std::span<const PointResult> points, const Hooks& hooks) {
+  const auto begin = std::chrono::steady_clock::now();
+  TableDomain domain(start.rows, hooks);
+  Pieces known = start.pieces;
+  std::vector<std::string> wanted = domain.reference_pieces();
+  for (const PointResult& point : points) {
+    if (point.fingerprint != fingerprint(start.job, start.data))
+      throw Error(ErrorCode::kUsage, "point " + std::to_string(point.number) + " belongs to another curve");
+    known.insert(point.pieces.begin(), point.pieces.end());
+    for (std::string& name : domain.point_pieces(point.number)) wanted.push_back(std::move(name));
+  }
+  const EngineResult made =
+      make_pieces(domain, nullptr, engine_options(start, hooks, std::move(wanted)), std::move(known));
+  return curve_of(start, made.pieces, hooks, begin);
+}
+
+std::string to_bytes(const Start& start) {
+  return seal_piece("start", fingerprint(start.job, start.data), archived(start.pieces));
+}
+
+std::string to_bytes(const PointResult& point) {
+  ByteWriter writer;
+  writer(point.number, point.pieces);
+  return seal_piece("point", point.fingerprint, writer.take());
+}
+
+Start start_from_bytes(std::string_view bytes, const Job& job, const Dataset& data) {
+  const std::string opened = open_piece(bytes, "start", fingerprint(job, data), "this start");
+  return {job, data, rows_of(job, data, {}), unarchived<Pieces>(opened)};
+}
+
+PointResult point_from_bytes(std::string_view bytes, const Start& start) {
+  PointResult out;
+  out.fingerprint = fingerprint(start.job, start.data);
+  const std::string opened = open_piece(bytes, "point", out.fingerprint, "this point");
+  ByteReader reader(opened);
+  reader(out.number, out.pieces);
+  reader.finish();
+  return out;
 }
 
 Model pick(const Curve& curve, const Choice& choice) {
@@ -67,8 +152,6 @@ std::filesystem::path write_run(const Curve& curve, const std::filesystem::path&
   remove_old_run(directory);
   write_file(directory / "job.toml",
              curve.run.job_text.empty() ? write_job(curve.run.job) : curve.run.job_text);
-  for (const TablePoint& point : curve.result.points)
-    save_model(directory / model_name(point.number), point_model(point, curve.run));
   return write_table_run(directory, curve.result, *curve.table, curve.run);
 }
 

@@ -16,16 +16,21 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ppan/audit/audit.h"
 #include "ppan/core/error.h"
+#include "ppan/engine/store.h"
 #include "ppan/model/release_model.h"
 #include "ppan/nn/blas.h"
 #include "ppan/open/open_rows.h"
 #include "ppan/read/job.h"
 #include "ppan/release/release_table.h"
+#include "ppan/table/curve_rows.h"
 #include "ppan/table/table_curve.h"
 #include "ppan/trade_off/dataset.h"
 #include "ppan/trade_off/pick.h"
@@ -52,15 +57,61 @@ struct Curve {
 /// Trains a mechanism for each point of the job, attacks each on rows that it never saw, and measures the
 /// references beside them. The same job and data give the same bits, whatever the number of threads. Throws
 /// Error(kUsage) for a job that cannot be run and Error(kDiverged) if no point could be trained. When
-/// hooks.interrupted says so, what is finished comes back.
-Curve trade_off(const Job& job, const Dataset& data, const Hooks& hooks = {});
+/// hooks.interrupted says so, what is finished comes back. With a store, what is finished is kept there, and what is
+/// there is not done again; it must have the fingerprint of this job and data.
+Curve trade_off(const Job& job, const Dataset& data, const Hooks& hooks = {}, Store* store = nullptr);
+
+/// Tells job, data and version apart from others. The number of threads is not part of it.
+std::string fingerprint(const Job& job, const Dataset& data);
+
+// The same work in pieces, which can be done in any process, in any order, any number of times, with the same
+// result on processors of one kind:
+//
+//     Start start = prepare(job, data);
+//     std::vector<PointResult> points;
+//     for (int k = 1; k <= start.points(); ++k) points.push_back(*train_point(start, k));
+//     Curve curve = finish(start, points);
+//
+// to_bytes() and from bytes take them from one process to another; each needs the job and the data.
+
+/// A curve ready to be trained. Copies share what they hold, which nothing changes.
+class Start {
+ public:
+  [[nodiscard]] int points() const { return planned_points(rows->options); }
+
+  Job job{};
+  Dataset data{};
+  std::shared_ptr<const CurveRows> rows{};
+  Pieces pieces{};
+};
+
+/// A point, trained and attacked, with the noise that it is compared with.
+struct PointResult {
+  int number = 1;
+  std::string fingerprint{};
+  Pieces pieces{};
+};
+
+/// What all points share. Throws as trade_off() does; Error(kUsage) too when hooks.interrupted said so.
+Start prepare(const Job& job, const Dataset& data, const Hooks& hooks = {});
+/// Points are numbered from 1. Nothing when hooks.interrupted said so. Any number of calls at once.
+std::optional<PointResult> train_point(const Start& start, int number, const Hooks& hooks = {});
+/// The curve of these points, in any order; others are missing from it. Measures the references. Throws
+/// Error(kUsage) for a point of another start.
+Curve finish(const Start& start, std::span<const PointResult> points, const Hooks& hooks = {});
+
+std::string to_bytes(const Start& start);
+std::string to_bytes(const PointResult& point);
+/// Throws Error(kBadInput) for bytes that to_bytes() has not written, Error(kUsage) for those of another job,
+/// other data or another version.
+Start start_from_bytes(std::string_view bytes, const Job& job, const Dataset& data);
+PointResult point_from_bytes(std::string_view bytes, const Start& start);
 
 /// The model of a point of the completed curve; a mixture of two where no trained point is there. Throws
 /// Error(kUsage) if no point serves the choice, naming the nearest.
 Model pick(const Curve& curve, const Choice& choice);
 
-/// The run directory that `ppan curve` writes (docs/run_directory.md), but for metrics.jsonl; returns the
-/// path of the report. The directory is made; an earlier run in it is removed.
+/// The run directory that `ppan curve` writes (docs/run_directory.md); returns the path of the report. The directory is made; an earlier run in it is removed.
 std::filesystem::path write_run(const Curve& curve, const std::filesystem::path& directory);
 
 /// Releases a table, row by row, in constant memory, from one address to another (open/address.h): files, databases,

@@ -6,11 +6,13 @@ import json
 import os
 import random
 import struct
+import subprocess
 import tempfile
+import time
 import unittest
 import zlib
 
-from support import CommandTest, ppan
+from support import BINARY, CommandTest, ppan
 
 SIDE = 8
 
@@ -151,6 +153,50 @@ class Images(CommandTest):
             model["origin"]["settings"].pop("train.threads")
             model.pop("checksum")
         self.assertEqual(*models)
+
+    def test_parts_and_a_kill_give_the_run_of_one_process(self):
+        job = self.job("parts.toml")
+        curve = lambda out, *more: ppan("curve", job, "--out", self.path(out), "--quiet", *more)
+        self.assertEqual(curve("at-once").returncode, 0)
+        self.assertIn("points are missing: 1, 2", curve("in-parts", "--finish").stderr)
+        for part in (("--prepare",), ("--only", "2"), ("--only", "1"), ("--finish",)):
+            result = curve("in-parts", *part)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), part)
+        for _ in range(3):
+            process = subprocess.Popen([BINARY, "curve", job, "--out", self.path("killed"), "--quiet", "--resume"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(0.3)
+            process.kill()
+            process.wait()
+        self.assertEqual(curve("killed", "--resume").returncode, 0)
+        for run in ("in-parts", "killed"):
+            for mine, theirs in zip(self.rows("at-once"), self.rows(run), strict=True):
+                mine.pop("seconds"), theirs.pop("seconds")
+                self.assertEqual(mine, theirs)
+            for name in ("point-01.ppan", "point-02.ppan", "metrics.jsonl"):
+                self.assertEqual(self.get("at-once", name), self.get(run, name), name)
+            self.assertNotIn("pieces", os.listdir(self.path(run)))
+
+    def test_a_limit(self):
+        job = self.job("limit.toml")
+        kept = ppan("curve", job, "--out", self.path("kept"), "--set", "audit.limit=5", "--quiet")
+        self.assertIn(kept.returncode, (0, 6), kept.stderr)  # 6: the attackers were still getting better
+        if kept.returncode == 0:
+            self.assertIn("within the limit of 5 nats at the least distortion: point", kept.stdout)
+        broken = ppan("curve", job, "--out", self.path("broken"), "--set", "audit.limit=0", "--quiet")
+        self.assertEqual(broken.returncode, 6, broken.stderr)
+        self.assertIn("no trained point is shown to keep the limit", broken.stderr)
+
+    def test_an_audit_with_a_report(self):
+        data = ("--data", self.path("a-idx3-ubyte"), "--quick")
+        text = self.succeed("audit", self.path("run", "point-02.ppan"), *data, "--out", self.path("audit"))
+        self.assertIn("report: " + self.path("audit", "report.html"), text)
+        for name in ("findings.json", "audit.json", "summary.json", "curve.csv", "report.html"):
+            self.assertTrue(os.path.exists(self.path("audit", name)), name)
+        row, = self.rows("audit")
+        self.assertEqual(float(row["leakage"]), json.loads(self.get("audit", "findings.json"))["leakage"]["nats"])
+        self.assertIn("not empty",
+                      self.refuse(2, "audit", self.path("run", "point-02.ppan"), *data, "--out", self.path("audit")))
 
     def test_show(self):
         text = self.succeed("show", self.path("run", "point-01.ppan"))

@@ -124,7 +124,7 @@ class Mnist(CommandTest):
                                    stderr=subprocess.PIPE, text=True)
         # Killed without warning as soon as the first point has a checkpoint.
         started = time.monotonic()
-        while not (self.out / "checkpoint" / "point-01.training").exists() and time.monotonic() < started + 120:
+        while not (self.out / "pieces" / "train-01.part.piece").exists() and time.monotonic() < started + 120:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -138,15 +138,14 @@ class Mnist(CommandTest):
         self.assertEqual((self.out / "curve.csv").read_bytes(), before)
         # Other settings are refused, and what is there stays.
         text = self.refuse(2, *self.command("--budget", "0.3,0.6", "--epochs", "30", "--resume"))
-        self.assertIn("other settings or data", text)
-        self.assertIn("0.3 0.6", text)
+        self.assertIn("a finished run of another job, other data", text)
         self.assertEqual((self.out / "curve.csv").read_bytes(), before)
 
     def test_stopping_keeps_finished_points(self):
         process = subprocess.Popen([BINARY, *self.command("--budget", "0.3,0.5", "--epochs", "400", "--threads", "1")],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         started = time.monotonic()
-        while not (self.out / "checkpoint" / "start.training").exists() and time.monotonic() < started + 120:
+        while not (self.out / "pieces" / "start.part.piece").exists() and time.monotonic() < started + 120:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)

@@ -21,9 +21,6 @@ KNOWN = {
     "ppan/report/terminal.cc": 1,
     "ppan/train/train.cc": 1,
     "ppan/audit_command.cc": 1,
-    "ppan/curve_command.cc": 1,
-    "ppan/image_curve.cc": 1,
-    "ppan/mnist_paper.cc": 2,
 }
 # The last line of a signature: a closing parenthesis, perhaps qualifiers or an initialiser, and the brace.
 OPENS = re.compile(r"^(\s*)\S.*\{$")

@@ -34,18 +34,6 @@ Bound bound_of(const json& text) {
   throw Error(ErrorCode::kBadInput, fmt::format("unknown word '{}'", name));
 }
 
-json json_of(const Estimate& estimate) {
-  json out{{"nats", estimate.nats},
-           {"kind", to_string(estimate.bound)},
-           {"method", estimate.method},
-           {"samples", estimate.samples}};
-  if (estimate.interval95) {
-    out["low"] = estimate.interval95->low;
-    out["high"] = estimate.interval95->high;
-  }
-  return out;
-}
-
 Estimate estimate_of(const json& from) {
   Estimate out{.nats = from.at("nats").get<double>(),
                .interval95 = std::nullopt,
@@ -124,6 +112,18 @@ std::vector<ColumnChange> between(const std::vector<ColumnChange>& a, const std:
 
 }  // namespace
 
+json estimate_to_json(const Estimate& estimate) {
+  json out{{"nats", estimate.nats},
+           {"kind", to_string(estimate.bound)},
+           {"method", estimate.method},
+           {"samples", estimate.samples}};
+  if (estimate.interval95) {
+    out["low"] = estimate.interval95->low;
+    out["high"] = estimate.interval95->high;
+  }
+  return out;
+}
+
 json to_json(const ModelOrigin& origin) {
   json out{{"program", origin.program},     {"title", origin.title},
            {"label", origin.label},         {"stop", origin.stop},
@@ -134,7 +134,7 @@ json to_json(const ModelOrigin& origin) {
   put(out, "budget", origin.budget);
   put(out, "distortion", origin.distortion);
   put(out, "changed", origin.changed);
-  if (origin.leakage) out["leakage"] = json_of(*origin.leakage);
+  if (origin.leakage) out["leakage"] = estimate_to_json(*origin.leakage);
   put(out, "upper_end", origin.upper_end);
   put(out, "power", origin.power);
   if (origin.inconclusive) out["inconclusive"] = true;
@@ -175,13 +175,13 @@ json to_json(const ModelAudit& audit) {
   json out{{"rows", audit.rows}, {"quick", audit.quick}, {"data_sha256", audit.data_sha256}};
   out["attributes"] = json::array();
   for (const AuditFinding& finding : audit.attributes) {
-    json one{{"name", finding.name}, {"leakage", json_of(finding.leakage)}};
+    json one{{"name", finding.name}, {"leakage", estimate_to_json(finding.leakage)}};
     put(one, "accuracy", finding.accuracy);
     put(one, "prior_accuracy", finding.prior_accuracy);
-    if (finding.upper) one["upper"] = json_of(*finding.upper);
+    if (finding.upper) one["upper"] = estimate_to_json(*finding.upper);
     put(one, "upper_end", finding.upper_end);
     put(one, "power", finding.power);
-    if (finding.forecast) one["forecast"] = json_of(*finding.forecast);
+    if (finding.forecast) one["forecast"] = estimate_to_json(*finding.forecast);
     if (finding.inconclusive) one["inconclusive"] = true;
     out["attributes"].push_back(std::move(one));
   }

@@ -15,6 +15,9 @@
 
 namespace ppan {
 
+/// An estimate as model files and audits of images write it.
+nlohmann::json estimate_to_json(const Estimate& estimate);
+
 /// What happened to one released column.
 struct ColumnChange {
   std::string name{};

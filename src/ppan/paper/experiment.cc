@@ -8,19 +8,27 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <numbers>
 
-#include "ppan/core/parallel.h"
 #include "ppan/core/suggest.h"
-#include "ppan/nn/blas.h"
 #include "ppan/paper/score.h"
 #include "ppan/paper/settings.h"
 #include "ppan/paper/shrunken_sample.h"
 #include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/leakage_measures.h"
+#include "ppan/core/estimate_archive.h"
+#include "ppan/engine/engine.h"
+#include "ppan/game/mechanism_archive.h"
+#include "ppan/train/train_archive.h"
 
 namespace ppan {
+
+template <typename Archive>
+void members(Archive& archive, ScatterCloud& value) {
+  auto& [rho, y, x, z, slope_x, intercept_x, slope_z, intercept_z] = value;
+  archive(rho, y, x, z, slope_x, intercept_x, slope_z, intercept_z);
+}
+
 namespace {
 
 // Budgets below this are held as closely as this one (BudgetOptions::unit), which keeps budget 0 possible.
@@ -287,6 +295,115 @@ void train_point(const PointPlan& plan, const Records<double>& data, const Exper
   point.training = std::move(trained.summary);
 }
 
+// A point as it is kept.
+struct WorldPiece {
+  ExperimentPoint point{};
+  std::vector<ScatterCloud> scatter{};
+};
+// Without the mechanism, which is put together again from its options and parameters.
+template <typename Archive>
+void members(Archive& archive, WorldPiece& value) {
+  auto& [plan, series, budget, weight, distortion, leakage, optimum, ksg, training_distortion, price, channel,
+         mechanism, training_belief, sensitive_entropy, training, message, seconds] = value.point;
+  archive(plan, series, budget, weight, distortion, leakage, optimum, ksg, training_distortion, price, channel,
+          training_belief, sensitive_entropy, training, message, seconds, value.scatter);
+}
+
+// The points of a known world as pieces; none needs another.
+class WorldDomain final : public Domain {
+ public:
+  WorldDomain(const ExperimentOptions& options, const ExperimentSettings& settings, const std::vector<PointPlan>& plan,
+              const ExperimentHooks& hooks)
+      : options_(options), settings_(settings), plan_(plan), hooks_(hooks) {}
+
+  [[nodiscard]] std::string fingerprint() const override { return options_.name; }
+  [[nodiscard]] std::vector<Piece> pieces() const override {
+    std::vector<Piece> out;
+    for (int number = 1; number <= planned(); ++number) out.push_back({point_pieces(number).front(), {}});
+    return out;
+  }
+  [[nodiscard]] int planned() const override { return static_cast<int>(plan_.size()); }
+  [[nodiscard]] std::vector<std::string> start_pieces() const override { return {}; }
+  [[nodiscard]] std::vector<std::string> point_pieces(int number) const override {
+    return {fmt::format("point-{:05}", number)};
+  }
+  [[nodiscard]] std::optional<std::string> make(const std::string& name, const Pieces& /*needed*/,
+                                                const Checkpoint& /*checkpoint*/) override {
+    const auto done = run(std::stoi(name.substr(name.find('-') + 1)) - 1);
+    if (!done) return std::nullopt;
+    ByteWriter writer;
+    writer(*done, done->point.mechanism != nullptr);
+    if (done->point.mechanism) writer(done->point.mechanism->options(), done->point.mechanism->parameters());
+    return writer.take();
+  }
+  void finished(const std::string& /*name*/, const std::string& bytes, bool /*made*/) override {
+    if (!hooks_.finished) return;
+    const WorldPiece done = piece(bytes);
+    hooks_.finished(done.point.plan, done.point);
+  }
+
+  [[nodiscard]] WorldPiece piece(const std::string& bytes) const {
+    WorldPiece out;
+    bool trained = false;
+    ByteReader reader(bytes);
+    reader(out, trained);
+    if (trained) {
+      MechanismOptions options;
+      Vector<float> parameters;
+      reader(options, parameters);
+      // Only the shape of what is observed matters.
+      SeededRandom random(1);
+      const World& world = plan_[static_cast<std::size_t>(out.point.plan)].settings->world;
+      out.point.mechanism = make_mechanism(options, cast<float>(world.sample(2, random)).observed);
+      out.point.mechanism->parameters() = parameters;
+    }
+    reader.finish();
+    if (out.point.training) out.point.training->given = plan_[static_cast<std::size_t>(out.point.plan)].train;
+    return out;
+  }
+
+ private:
+  [[nodiscard]] bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
+
+  std::optional<WorldPiece> run(Index i) const {
+    const auto start = std::chrono::steady_clock::now();
+    const PointPlan& p = plan_[static_cast<std::size_t>(i)];
+    const World& world = p.settings->world;
+    WorldPiece out;
+    ExperimentPoint& point = out.point;
+    point.plan = i;
+    point.series = p.series;
+    point.budget = p.budget;
+    const Records<double> data = training_data(p, settings_, options_.seed);
+    point.sensitive_entropy = sensitive_entropy(data);
+    const Vector<double> prior = shares_of(data.sensitive.front());
+    bool cut_short = false;
+    if (p.approach != Approach::kTrained) {
+      solve_conventional(p, data, p.approach == Approach::kConventionalPrior, point);
+    } else {
+      const Observer watch = [&](const EpochReport& report) {
+        if (hooks_.epoch)
+          hooks_.epoch(i, report, belief_of(report.adversary, options_.alpha, point.sensitive_entropy, prior));
+        cut_short = interrupted();
+        return Verdict{cut_short, "interrupted"};
+      };
+      train_point(p, data, settings_, {watch}, point, cut_short);
+    }
+    if (cut_short) return std::nullopt;
+    point.optimum = optimum_at(world, options_.alpha, point.distortion);
+    point.price = point.has_budget() ? price_at(world, options_.alpha, p.budget) : 0;
+    if (settings_.scatter)
+      out.scatter = scatter_clouds(world, options_.world_used().rho, *point.mechanism, SeededRandom(p.train.seed));
+    point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return out;
+  }
+
+  const ExperimentOptions& options_;
+  const ExperimentSettings& settings_;
+  const std::vector<PointPlan>& plan_;
+  const ExperimentHooks& hooks_;
+};
+
 }  // namespace
 
 std::string_view to_string(Preset preset) {
@@ -433,45 +550,14 @@ ExperimentResult run_experiment(const ExperimentOptions& options, const Experime
   ExperimentResult result{.given = options};
   result.planned = static_cast<Index>(plan.size());
   for (const PointPlan& p : plan) result.plan.push_back({p.series, p.budget});
-  std::vector<std::optional<ExperimentPoint>> done(plan.size());
-  std::mutex finished_mutex;
-  const auto interrupted = [&] { return hooks.interrupted && hooks.interrupted(); };
-
-  const BlasThreads one(1);  // points run side by side
-  parallel_for(result.planned, options.threads, [&](std::int64_t i) {
-    if (interrupted()) return;
-    const auto start = std::chrono::steady_clock::now();
-    const PointPlan& p = plan[static_cast<std::size_t>(i)];
-    const World& world = p.settings->world;
-    ExperimentPoint point{.plan = i, .series = p.series, .budget = p.budget};
-    const Records<double> data = training_data(p, settings, options.seed);
-    point.sensitive_entropy = sensitive_entropy(data);
-    const Vector<double> prior = shares_of(data.sensitive.front());
-    bool cut_short = false;
-    if (p.approach != Approach::kTrained) {
-      solve_conventional(p, data, p.approach == Approach::kConventionalPrior, point);
-    } else {
-      const Observer watch = [&](const EpochReport& report) {
-        if (hooks.epoch)
-          hooks.epoch(i, report, belief_of(report.adversary, options.alpha, point.sensitive_entropy, prior));
-        cut_short = interrupted();
-        return Verdict{cut_short, "interrupted"};
-      };
-      train_point(p, data, settings, {watch}, point, cut_short);
+  WorldDomain domain(options, settings, plan, hooks);
+  const EngineResult made = make_pieces(domain, nullptr, {options.threads, {}, hooks.interrupted});
+  for (const Piece& piece : domain.pieces()) {
+    if (const auto found = made.pieces.find(piece.name); found != made.pieces.end()) {
+      WorldPiece done = domain.piece(found->second);
+      if (!done.scatter.empty()) result.scatter = std::move(done.scatter);
+      result.points.push_back(std::move(done.point));
     }
-    if (cut_short) return;
-    point.optimum = optimum_at(world, options.alpha, point.distortion);
-    point.price = point.has_budget() ? price_at(world, options.alpha, p.budget) : 0;
-    if (settings.scatter)
-      result.scatter =
-          scatter_clouds(world, options.world_used().rho, *point.mechanism, SeededRandom(p.train.seed));
-    point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::scoped_lock lock(finished_mutex);
-    if (hooks.finished) hooks.finished(i, point);
-    done[static_cast<std::size_t>(i)] = std::move(point);
-  });
-  for (auto& point : done) {
-    if (point) result.points.push_back(std::move(*point));
   }
   result.interrupted = static_cast<Index>(result.points.size()) < result.planned;
   return result;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "ppan/paper/settings.h"
+#include "ppan/report/claims.h"
 
 namespace ppan {
 namespace {
@@ -313,28 +314,8 @@ RunSummary study_summary(const Study& study) {
       summary.points.push_back(std::move(point));
     }
   }
-  summary.claimed.push_back(
-      settings.conventional ? "All points of a seed were trained on the same sample, and the conventional "
-                              "approach was solved on it; "
-                              "they are scored under the true distribution, next to the least leakage that "
-                              "any mechanism can have at the "
-                              "distortion measured."
-                            : "Each point was trained on a sample of its own and scored on data it never "
-                              "saw, next to the least leakage "
-                              "that any mechanism can have at the distortion measured, where that is known.");
-  summary.claimed.push_back(
-      world.finite()
-          ? "Leakage is exact: computed from the true distribution and the learned mechanism."
-          : "Leakage is the Gaussian estimate, which sees linear dependence only; where it is shown, the "
-            "nearest-neighbour estimate (KSG) stands beside it and sees the rest. Both are plug-in "
-            "estimates, not the finding of an attacker.");
-  if (study.given.seeds > 1)
-    summary.claimed.push_back(fmt::format(
-        "Numbers are means over {} seeds; bars reach one standard deviation over the seeds to both sides.",
-        study.given.seeds));
-  summary.not_claimed = {
-      "What the training adversary believes is no evidence and is shown only beside the measurement.",
-      "These are synthetic worlds; a curve here says nothing about other data."};
+  summary.claimed = claims::of_world(settings.conventional, world.finite(), study.given.seeds);
+  summary.not_claimed = claims::not_of_world();
   return summary;
 }
 

@@ -8,6 +8,7 @@
 
 #include "ppan/audit/audit_text.h"
 #include "ppan/core/file.h"
+#include "ppan/report/claims.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
@@ -143,12 +144,8 @@ RunSummary make_run_summary(const AuditReport& report, const AuditRun& run) {
                                        *report.limit, fmt::join(report.over_limit(), ", ")));
   }
   out.points.push_back(std::move(point));
-  out.claimed = {
-      "Leakage is what the strongest attacker of the suite found on rows that it was neither trained nor "
-      "chosen "
-      "on: the truth is at least the lower end of the interval, 95 times in 100."};
-  out.not_claimed = {
-      "Leakage does not bound what is learned about a single record, and it is not differential privacy."};
+  out.claimed = claims::of_audit();
+  out.not_claimed = claims::not_of_audit();
   return out;
 }
 

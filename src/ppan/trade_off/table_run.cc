@@ -15,8 +15,10 @@
 #include "ppan/audit/surrogate_slack.h"
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
-#include "ppan/report/group_warnings.h"
+#include "ppan/core/thresholds.h"
 #include "ppan/open/address.h"
+#include "ppan/report/claims.h"
+#include "ppan/report/group_warnings.h"
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
@@ -288,6 +290,12 @@ void add_surrogate_slack(TableCurveResult& result, double slack) {
   if (result.constant) add_surrogate_slack(*result.constant, slack);
 }
 
+TableCurveResult finish_table(TableCurveResult result, const JobFile& job) {
+  add_surrogate_slack(result, job.privacy.surrogate_slack);
+  for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
+  return result;
+}
+
 std::string model_name(int point) {
   return fmt::format("point-{:02}.ppan", point);
 }
@@ -344,6 +352,15 @@ MetricsLine metrics_of(int point, const EpochReport& epoch, const AlphaPrior& pr
   line.penalty = epoch.mean.penalty;
   line.multiplier = epoch.multiplier;
   return line;
+}
+
+std::string metrics_of(const TableCurveResult& result, const AlphaPrior& prior) {
+  std::string out;
+  for (const TablePoint& point : result.points) {
+    for (const EpochReport& epoch : point.training.epochs)
+      out += to_json_line(metrics_of(point.number, epoch, prior));
+  }
+  return out;
 }
 
 CurveTable curve_of(const TableCurveResult& result) {
@@ -459,6 +476,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
                {"table, sha256", run.data_sha256}};
   out.job_file = without_comments(run.job_text);
   out.seconds = run.seconds;
+  out.fingerprint = run.fingerprint;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   for (const TablePoint& point : result.points) {
     PointSummary summary;
@@ -478,7 +496,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
     summary.model = model_name(point.number);
     summary.warnings = point.warnings;
     if (point.dominated)
-      summary.warnings.emplace_back("a mixture of other points serves its distortion with less leakage");
+      summary.warnings.emplace_back(kDominatedWarning);
     out.points.push_back(std::move(summary));
   }
   for (int number = 1; number <= result.planned; ++number) {
@@ -489,17 +507,8 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
   }
   out.warnings = group_warnings(result.warnings);
   for (const std::string& notice : result.notices) out.warnings.push_back(notice);
-  out.claimed = {
-      "Leakage is what attackers trained after the mechanism found on rows that it never saw: the truth is "
-      "at least the lower end of each interval, 95 times in 100.",
-      "Distortion was measured on the same held-out rows.",
-      "Any point on the line between two points can be served by a mixture of their models, and leaks no "
-      "more than the line says of its ends."};
-  out.not_claimed = {
-      "A stronger attacker, or one with other data about the same people, may learn more.",
-      "Leakage is a mean over the records. It does not bound what is learned about one of them, and it is "
-      "not differential privacy.",
-      "Records unlike those of the table, and several releases of the same record, were not measured."};
+  out.claimed = claims::of_rows();
+  out.not_claimed = claims::not_of_rows();
   return out;
 }
 
@@ -552,25 +561,18 @@ std::vector<std::string> grouped_columns(const TableCurveResult& result) {
   return out;
 }
 
-const TablePoint* first_within_limit(const TableCurveResult& result, double limit) {
-  const TablePoint* first = nullptr;
-  for (const TablePoint& point : result.points) {
-    const AuditReport& audit = point.measured.audit;
-    if (audit.inconclusive() || audit.upper_end() > limit) continue;
-    if (first == nullptr || point.measured.change.distortion < first->measured.change.distortion)
-      first = &point;
-  }
-  return first;
-}
-
 std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
                                       const Table& table, const CurveRun& run) {
+  for (const TablePoint& point : result.points)
+    save_model(directory / model_name(point.number), point_model(point, run));
   if (result.unchanged)
     save_model(directory / kUnchangedModel,
                end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));
   if (result.constant)
     save_model(directory / kConstantModel,
                end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
+  // In the order of the points, whatever the order in which they were trained.
+  write_file(directory / "metrics.jsonl", metrics_of(result, hidden_prior(table, result.schema, result.given.training.alpha)));
   write_file(directory / "columns.json", to_json(details_of(result, table, run)));
   write_file(directory / "summary.json", to_json(make_run_summary(result, run)));
   write_file(directory / "curve.csv", to_csv(curve_of(result)));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,23 +18,16 @@
 #include "ppan/report/details.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/table/table_curve.h"
+#include "ppan/trade_off/curve_task.h"
 
 namespace ppan {
-
-/// What a run of `ppan curve` knows beside its result.
-struct CurveRun {
-  JobFile job{};
-  std::string job_text{};  ///< The job file, verbatim.
-  std::string command{};   ///< As typed.
-  std::string version{};   ///< Of this program.
-  std::string data_sha256{};
-  std::vector<std::string> names{};  ///< Columns of the table, in its order.
-  double seconds = 0;
-};
 
 /// Adds privacy.surrogate_slack to every upper bound (audit/surrogate_slack.h).
 void add_surrogate_slack(MeasuredRelease& measured, double slack);
 void add_surrogate_slack(TableCurveResult& result, double slack);
+
+/// What the job says about a finished curve: slack of a surrogate, warnings of columns.
+TableCurveResult finish_table(TableCurveResult result, const JobFile& job);
 
 /// "point-07.ppan".
 std::string model_name(int point);
@@ -48,21 +42,25 @@ ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured,
 AlphaPrior hidden_prior(const Table& table, const Schema& schema, double alpha);
 MetricsLine metrics_of(int point, const EpochReport& epoch, const AlphaPrior& prior);
 
+/// metrics.jsonl of finished points, point by point.
+std::string metrics_of(const TableCurveResult& result, const AlphaPrior& prior);
+
 CurveTable curve_of(const TableCurveResult& result);
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run);
 /// Columns where so many levels were grouped into one that less is told, and less is hidden, than the name
 /// promises; a sentence each.
 std::vector<std::string> grouped_columns(const TableCurveResult& result);
-/// The trained point of least distortion whose audit stays within the limit, as `ppan audit --limit` sees it;
-/// null if there is none.
-const TablePoint* first_within_limit(const TableCurveResult& result, double limit);
+/// The points as `ppan audit --limit` sees them.
+std::vector<LimitPoint> limit_points(const TableCurveResult& result);
 
 /// What happened to each released column at each point, on the test rows.
 RunDetails details_of(const TableCurveResult& result, const Table& table, const CurveRun& run);
 
-/// Writes the models of the ends, columns.json, summary.json, curve.csv and the report into a directory that
-/// holds the models of the points; returns the path of the report.
+/// Writes models, metrics.jsonl, columns.json, summary.json, curve.csv and the report into a directory; returns
+/// the path of the report.
 std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
                                       const Table& table, const CurveRun& run);
+
+std::unique_ptr<CurveTask> make_table_task(CurveRun run, CurveEvents events);
 
 }  // namespace ppan

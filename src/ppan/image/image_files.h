@@ -1,0 +1,40 @@
+#pragma once
+
+// Images named on the command line: what is there, which file holds their labels, and a first job file.
+
+#include <filesystem>
+#include <string>
+
+#include "ppan/read/image_set.h"
+#include "ppan/read/png.h"
+
+namespace ppan {
+
+/// Whether `path` is a directory or is named as IDX images: images, where a table could be meant.
+bool names_images(const std::filesystem::path& path);
+
+/// Labelled images as a user names them.
+struct ImageFiles {
+  std::filesystem::path images{};
+  std::filesystem::path labels{};
+  LabelColumns columns{};  ///< Of a table of labels.
+  bool sure = true;        ///< False: the table has several columns that could hold the label.
+};
+
+/// Finds what `labels` (possibly empty) leaves out. Labels of x-images-idx3-ubyte are looked for in
+/// x-labels-idx1-ubyte, those of x-idx3-ubyte in x-idx1-ubyte, either also with or without ".gz"; those of a
+/// directory in the only CSV file in it, or in DIR.csv. In a table the column whose first value ends in .png
+/// names the files; the label is in the column `label`, or in the first other one. Throws Error(kUsage),
+/// saying what to give, if nothing is found.
+ImageFiles find_image_files(const std::string& images, const std::string& labels);
+
+/// Reads them. Throws what the readers throw.
+ImageSet read_images(const ImageFiles& files);
+
+/// SHA-256 of the images as bytes and of their labels: the same for the same images, whatever the format.
+std::string images_sha256(const ImageSet& set);
+
+/// A first job file for images, which are read once. `images` and `labels` are what the job calls them.
+std::string draft_image_job(const ImageFiles& files, const std::string& images, const std::string& labels);
+
+}  // namespace ppan

@@ -1,0 +1,351 @@
+#include "ppan/paper/mnist_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "ppan/core/error.h"
+#include "ppan/core/file.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/paper/experiment.h"
+#include "ppan/source/number.h"
+#include "ppan/read/png.h"
+#include "ppan/report/claims.h"
+#include "ppan/report/curve_file.h"
+#include "ppan/report/details.h"
+#include "ppan/report/figure.h"
+#include "ppan/report/html.h"
+#include "ppan/report/image_grid.h"
+#include "ppan/report/pdf.h"
+#include "ppan/report/run_summary.h"
+#include "ppan/trade_off/image_figures.h"
+#include "ppan/trade_off/image_run.h"
+#include "ppan/trade_off/table_run.h"
+
+namespace ppan {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSeries = "ppan/images";
+
+std::vector<double> numbers(const std::string& option, const std::string& text) {
+  std::vector<double> out;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string part = text.substr(from, comma - from);
+    const std::optional<double> value = parse_shortest(part);
+    if (!value || !std::isfinite(*value)) {
+      throw Error(ErrorCode::kUsage, fmt::format("{}: '{}' is not a number", option, part),
+                  fmt::format("give numbers separated by commas, for example {} 35,20,8", option));
+    }
+    out.push_back(*value);
+    from = comma + 1;
+  }
+  return out;
+}
+
+std::string gap_text(const ImagePoint& p) {
+  return fmt::format("{:+.3f}", p.measure.attack.strongest().leakage.nats - p.measure.belief);
+}
+
+CurveTable curve_of(const ImageCurveResult& result) {
+  CurveTable curve;
+  curve.more_columns = {"point",        "accuracy",      "belief_accuracy",
+                        "time_sharing", "code_attacker", "unchanged_share"};
+  const bool paper = result.given.method == ImageMethod::kPaper;
+  for (const ImagePoint& p : result.points) {
+    CurveRow row;
+    row.series = kSeries;
+    (paper ? row.weight : row.budget) = p.target;
+    row.distortion = p.measure.distortion;
+    row.set(curve_column::kPoint, static_cast<double>(p.plan + 1));
+    const ImageAttackerScore& best = p.measure.attack.strongest();
+    row.set_leakage(best.leakage);
+    if (!p.measure.upper.empty()) row.set(curve_column::kUpperBound, p.measure.upper.front().nats);
+    row.set(curve_column::kTrainingDistortion, p.training_distortion);
+    row.set(curve_column::kTrainingBelief, p.measure.belief);
+    row.set(curve_column::kStop, to_string(p.training.stop));
+    row.set("model", model_name(static_cast<int>(p.plan) + 1));
+    row.set("accuracy", best.accuracy.value);
+    row.set("belief_accuracy", p.measure.belief_accuracy);
+    row.set("time_sharing", result.time_sharing(p.measure.distortion));
+    if (p.measure.attack.code) row.set("code_attacker", p.measure.attack.code->leakage.nats);
+    if (!result.given.code.gate.empty() && !paper) row.set("unchanged_share", p.measure.unchanged);
+    curve.rows.push_back(std::move(row));
+  }
+  const auto reference = [&](const std::string& series, double distortion, double leakage,
+                             const std::string& method) {
+    CurveRow row;
+    row.series = series;
+    row.distortion = distortion;
+    row.set_leakage({.nats = leakage, .bound = Bound::kExact, .method = method});
+    curve.rows.push_back(std::move(row));
+  };
+  const std::string line = "straight line from H(X) at unchanged to 0 at the mean image";
+  reference("reference/time-sharing", result.unchanged_distortion, result.entropy, line);
+  for (const ImagePoint& p : result.points) {
+    reference("reference/time-sharing", p.measure.distortion, result.time_sharing(p.measure.distortion),
+              line);
+  }
+  reference("reference/time-sharing", result.constant_distortion, 0, line);
+  const std::vector<HullPoint> servable = result.servable();
+  for (const std::size_t i : lower_hull(servable)) {
+    CurveRow row;
+    row.series = "ppan/hull";
+    row.distortion = servable[i].distortion;
+    Estimate leakage{.nats = servable[i].leakage, .bound = Bound::kLower};
+    // Unchanged and the mean image, first and last, are known exactly.
+    const bool trained = i > 0 && i + 1 < servable.size();
+    leakage.interval95 = trained ? result.points[i - 1].measure.attack.strongest().leakage.interval95
+                                 : Interval{leakage.nats, leakage.nats};
+    leakage.method = "lower convex hull of the points, unchanged and the mean image";
+    row.set_leakage(leakage);
+    row.set("time_sharing", result.time_sharing(servable[i].distortion));
+    curve.rows.push_back(std::move(row));
+  }
+  return curve;
+}
+
+// The completed curve at every hundredth of distortion.
+std::string shares_text(const ImageCurveResult& result) {
+  std::string text;
+  const auto first = static_cast<int>(std::ceil(100 * result.unchanged_distortion));
+  for (int i = first; i < 100 * result.constant_distortion; ++i) {
+    const std::optional<double> share = result.share_of_time_sharing(i / 100.0);
+    if (share) text += fmt::format("{}{:.2f} at {:.2f}", text.empty() ? "" : ", ", *share, i / 100.0);
+  }
+  return text;
+}
+
+std::vector<RunSetting> settings_of(const MnistPaperOptions& given, const ImageCurveResult& result) {
+  const ImageCurveOptions& o = result.given;
+  const bool paper = o.method == ImageMethod::kPaper;
+  const auto text = [](const auto& value) -> std::optional<std::string> {
+    if (!value) return std::nullopt;
+    return fmt::format("{}", *value);
+  };
+  const auto word = [](const std::string& value) -> std::optional<std::string> {
+    if (value.empty()) return std::nullopt;
+    return value;
+  };
+  std::vector<RunSetting> list{
+      {"preset", given.preset, given.preset},
+      {paper ? "lambda" : "budget", word(paper ? given.lambda : given.budget),
+       fmt::format("{}", fmt::join(result.targets, ", "))},
+      {"epochs", text(given.epochs), fmt::format("{}", image_epochs(o))},
+      {"training images", text(given.train), fmt::format("{}", result.train_images)},
+      {"test images", {}, fmt::format("{}", result.test_images)},
+      {"seed", fmt::format("{}", o.seed), fmt::format("{}", o.seed)},
+      {"attack epochs", text(given.attack_epochs), fmt::format("{}", o.attack.epochs)},
+  };
+  if (paper) {
+    list.push_back({"gamma", text(given.gamma), fmt::format("{}", o.paper.gamma)});
+    list.push_back({"mechanism",
+                    {},
+                    fmt::format("noise-input, {} tanh, {} noise inputs", fmt::join(o.paper.hidden, "-"),
+                                o.paper.noise_inputs)});
+    list.push_back({"adversary", {}, fmt::format("{} tanh, 1 step", fmt::join(o.paper.adversary, "-"))});
+    list.push_back({"batch", {}, fmt::format("{}", o.paper.batch)});
+    list.push_back({"rate", {}, fmt::format("{}", o.paper.rate)});
+    list.push_back({"beta1", text(given.beta1), fmt::format("{}", o.paper.beta1_used())});
+  } else {
+    list.push_back({"mechanism",
+                    {},
+                    fmt::format("noisy code, encoder {} relu, code {}, R {}, decoder {} relu",
+                                fmt::join(o.code.encoder, "-"), o.code.code, o.code.radius,
+                                fmt::join(o.code.decoder, "-"))});
+    list.push_back({"adversary",
+                    {},
+                    fmt::format("{} relu on the code, {} steps", fmt::join(o.code.adversary, "-"),
+                                o.code.adversary_steps)});
+    list.push_back(
+        {"gate",
+         {},
+         o.code.gate.empty() ? std::string("none") : fmt::format("{} relu", fmt::join(o.code.gate, "-"))});
+    list.push_back({"price of the code", {}, fmt::format("{}", o.code.code_weight)});
+    list.push_back({"autoencoder epochs", {}, fmt::format("{}", o.code.start_epochs)});
+    list.push_back({"batch", {}, fmt::format("{}", o.code.batch)});
+    list.push_back({"rate", {}, fmt::format("{}", o.code.rate)});
+  }
+  return list;
+}
+
+// The point as a model that `ppan release` takes.
+void write_point_model(const fs::path& path, const ImagePoint& p, const ImageSplit& data,
+                       const ImageCurveResult& result, const std::string& version) {
+  ImageReleaseModel model{.images = p.model, .class_names = data.train.class_names};
+  ModelOrigin& origin = model.origin;
+  origin.program = fmt::format("ppan {}", version);
+  origin.title = "mnist";
+  origin.label = fmt::format("point {}", p.plan + 1);
+  if (result.given.method == ImageMethod::kCode) origin.budget = p.target;
+  origin.distortion = p.measure.distortion;
+  origin.leakage = p.measure.attack.strongest().leakage;
+  origin.stop = to_string(p.training.stop);
+  origin.epochs = static_cast<int>(p.training.epochs.size());
+  origin.iterations = p.training.iterations;
+  origin.seed = result.given.seed;
+  origin.training_rows = result.train_images;
+  origin.test_rows = result.test_images;
+  save_model(path, model);
+}
+
+AuditDetail audit_of(const ImagePoint& p) {
+  std::string note =
+      fmt::format("The training adversary believed {:.3f} nats; the difference to what was found is {}.",
+                  p.measure.belief, gap_text(p));
+  if (p.measure.unchanged > 0) {
+    note += fmt::format(
+        " {:.1f} % of the images are released as they are, those that are costly to hide; whoever sees one is taken "
+        "to know its digit.",
+        100 * p.measure.unchanged);
+  }
+  return image_audit_detail(p, "digit", std::move(note));
+}
+
+std::string metrics_of(const ImagePoint& p, const ImageCurveResult& result) {
+  std::string text;
+  for (const EpochReport& epoch : p.training.epochs) {
+    MetricsLine line{.series = kSeries, .number = static_cast<int>(p.plan) + 1, .epoch = epoch.epoch};
+    line.distortion = epoch.mean.distortion;
+    line.leakage = result.entropy + epoch.adversary;
+    line.loss = epoch.mean.loss();
+    line.penalty = epoch.mean.penalty;
+    if (result.given.method != ImageMethod::kPaper) line.multiplier = epoch.multiplier;
+    if (result.given.paper.gamma > 0) line.discriminator = epoch.discriminator;
+    text += to_json_line(line);
+  }
+  return text;
+}
+
+RunSummary summary_of(const MnistPaperOptions& given, const ImageCurveResult& result, const MnistRun& run) {
+  RunSummary summary;
+  summary.version = run.version;
+  summary.command = fmt::format("ppan paper mnist --preset {}{} --seed {}", given.preset,
+                                given.gamma ? fmt::format(" --gamma {}", *given.gamma) : "", given.seed);
+  summary.name = "mnist";
+  summary.description = kMnistDescription;
+  summary.hidden = "X, which digit is shown";
+  summary.observed = "Y, the image";
+  summary.useful = "Y, the image itself";
+  summary.distortion_name = "pixel cross-entropy";
+  summary.distortion_unit = "nats per pixel";
+  summary.leakage_ceiling = result.entropy;
+  summary.settings = settings_of(given, result);
+  summary.seed = given.seed;
+  summary.seconds = run.seconds;
+  summary.fingerprint = run.fingerprint;
+  summary.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
+  summary.facts = {{"training", run.training},
+                   {"unchanged costs", fmt::format("{:.5f}", result.unchanged_distortion)},
+                   {"mean image costs", fmt::format("{:.5f}", result.constant_distortion)},
+                   {"completed curve as a share of time-sharing", shares_text(result)}};
+  summary.claimed = claims::of_digits();
+  summary.not_claimed = claims::not_of_digits();
+  return summary;
+}
+
+// Figures of the whole run; what the report shows of them.
+std::vector<ImageDetail> write_figures(const fs::path& out, const ImageSplit& data, const ImageCurveResult& result,
+                                       std::uint64_t seed) {
+  const ImageGrid grid = image_grid_of(data.test, result, seed);
+  write_png(out / "digits.png", grid.image);
+  const std::string title = result.given.method == ImageMethod::kPaper
+                                ? fmt::format("Released digits, \u03b3 = {}", result.given.paper.gamma)
+                                : std::string("Released digits, noisy code");
+  write_file(out / "digits.svg",
+             grid_svg(grid.image, title, grid.row_names, "d: mean distortion of the point, nats per pixel"));
+  const std::string both = to_svg(accuracy_and_leakage_figure(result));
+  write_file(out / "accuracy-leakage.svg", both);
+  write_file(out / "accuracy-leakage.pdf", figure_pdf(both));
+  write_file(out / "accuracy.svg", to_svg(accuracy_figure(result)));
+  write_file(out / "leakage.svg", to_svg(leakage_figure(result)));
+  return {{title + ": originals in the top row, then one row for each point", "digits.svg", "Grid of released digits"},
+          {"Distortion against accuracy and leakage", "accuracy-leakage.svg",
+           "Accuracy and leakage against distortion, on two axes"},
+          {"Distortion against leakage", "leakage.svg", "Leakage against distortion"},
+          {"Distortion against accuracy", "accuracy.svg", "Accuracy against distortion"}};
+}
+
+PointDetails write_point(const fs::path& out, const ImagePoint& p, const ImageSplit& data,
+                         const MnistPaperOptions& given) {
+  const int number = static_cast<int>(p.plan) + 1;
+  PointDetails point{.series = kSeries, .number = number};
+  point.audits.push_back(audit_of(p));
+  const ImagePanels panels = image_panels(data.test, p, given.seed, given.digit);
+  const std::string file = fmt::format("panels-{:02}", number);
+  write_png(out / (file + ".png"), panels.image);
+  write_file(out / (file + ".svg"),
+             grid_svg(panels.image, "One digit: original, release, independent noise", {"one digit"},
+                      fmt::format("release costs {:.3f}, noise {:.3f} nats per pixel", panels.distortion,
+                                  panels.noise_distortion)));
+  point.images.push_back({"One digit: original, released, and the same amount of independent noise", file + ".png",
+                          "Three panels of one digit"});
+  return point;
+}
+
+}  // namespace
+
+CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& data, const ImageCurveResult& result,
+                           const MnistRun& run) {
+  const fs::path out = given.out;
+  RunSummary summary = summary_of(given, result, run);
+  std::string metrics;
+  RunDetails details;
+  std::size_t finished = 0;
+  for (std::size_t i = 0; i < result.targets.size(); ++i) {
+    if (finished == result.points.size() || result.points[finished].plan != static_cast<Index>(i)) {
+      summary.missing.push_back({kSeries, static_cast<int>(i) + 1, result.targets[i], "interrupted"});
+      continue;
+    }
+    const ImagePoint& p = result.points[finished++];
+    PointSummary s = image_point_summary(p, result);
+    write_point_model(out / s.model, p, data, result, run.version);
+    summary.points.push_back(std::move(s));
+    metrics += metrics_of(p, result);
+    details.points.push_back(write_point(out, p, data, given));
+  }
+  CurveTable curve = curve_of(result);
+  if (!result.points.empty()) details.images = write_figures(out, data, result, given.seed);
+  write_file(out / "curve.csv", to_csv(curve));
+  write_file(out / "metrics.jsonl", metrics);
+  write_file(out / "summary.json", to_json(summary));
+  write_file(out / "details.json", to_json(details));
+  if (!result.points.empty()) write_report(out);
+  return curve;
+}
+
+ImageCurveOptions mnist_options(const MnistPaperOptions& given) {
+  ImageCurveOptions options{.method = preset_of(given.preset) == Preset::kPaper ? ImageMethod::kPaper
+                                                                             : ImageMethod::kCode};
+  options.paper.gamma = given.gamma.value_or(0);
+  options.paper.beta1 = given.beta1;
+  const bool paper = options.method == ImageMethod::kPaper;
+  if (paper && !given.budget.empty()) {
+    throw Error(ErrorCode::kUsage, "the preset paper has no budgets", "give weights with --lambda");
+  }
+  if (!paper && !given.lambda.empty()) {
+    throw Error(ErrorCode::kUsage, "the preset best has budgets instead of weights",
+                "give them with --budget, or add --preset paper");
+  }
+  if (!paper && given.beta1) {
+    throw Error(ErrorCode::kUsage, "--beta1 is of the paper's training", "add --preset paper");
+  }
+  const std::string& targets = paper ? given.lambda : given.budget;
+  if (!targets.empty()) options.targets = numbers(paper ? "--lambda" : "--budget", targets);
+  options.points = given.points;
+  options.epochs = given.epochs;
+  if (given.train) options.train = *given.train;
+  if (given.attack_epochs) options.attack.epochs = *given.attack_epochs;
+  options.seed = given.seed;
+  options.threads = given.threads;
+  return options;
+}
+
+}  // namespace ppan

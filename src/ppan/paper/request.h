@@ -1,0 +1,63 @@
+#pragma once
+
+// An experiment as a person asks for it: names and lists of numbers as text, what is not given left out.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/core/estimate.h"
+#include "ppan/core/problem.h"
+#include "ppan/paper/mnist_run.h"
+#include "ppan/paper/study.h"
+
+namespace ppan {
+
+struct PaperRequest {
+  std::string name;
+  std::string out;
+  std::string preset = "best";
+  std::optional<int> points;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  bool force = false;
+  bool quiet = false;
+  bool list = false;
+  bool verbose = false;
+  InformationUnit unit = InformationUnit::kNats;
+  std::optional<int> epochs;
+  // Lists are text here and read together, so that every problem of theirs is reported at once.
+  std::string budget, lambda, train;
+  std::string mechanism, budget_form;
+  std::string hidden, adversary_hidden;
+  std::string alpha;
+  std::optional<double> weight, rate;
+  std::optional<std::int64_t> batch, draws, noise_inputs, components, test;
+  std::optional<int> adversary_steps;
+  int seeds = 1;
+  // Worlds.
+  std::optional<int> m;
+  std::optional<double> p, flip, noise, erase;
+  std::string rho, covariance, pmf, distortion, seen;
+  std::optional<std::int64_t> sensitive, released;
+  std::vector<std::string> observation;
+  MnistPaperOptions mnist;           ///< What only the experiment on images takes.
+  std::vector<std::string> given{};  ///< Names of the options on the command line.
+
+  /// What to type for the same numbers.
+  [[nodiscard]] std::string command() const;
+};
+
+/// An option that would be ignored is a problem.
+void check_request(const PaperRequest& options, ProblemList& problems);
+/// What the request asks for. Problems of its lists are added to `problems`, every one; files that cannot be
+/// used throw at once.
+StudyOptions study_options(const PaperRequest& options, ProblemList& problems);
+/// "250,1000" as numbers; `field` is for problems.
+std::vector<Index> whole_numbers(const char* field, const std::string& text, ProblemList& problems);
+
+/// Every experiment with its description; `verbose`: with where the preset `paper` departs from the paper.
+std::string experiment_list(bool verbose);
+
+}  // namespace ppan

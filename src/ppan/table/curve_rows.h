@@ -1,0 +1,66 @@
+#pragma once
+
+// The rows of a table by what a curve does with them: the part of a curve that is the same in every process
+// that has the table and the options.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ppan/audit/audit_table.h"
+#include "ppan/encode/encoder.h"
+#include "ppan/model/table_model.h"
+#include "ppan/read/schema.h"
+#include "ppan/read/table.h"
+#include "ppan/table/codebook_training.h"
+#include "ppan/table/table_curve.h"
+#include "ppan/table/table_training.h"
+
+namespace ppan {
+
+/// Rows that something is measured on, with what goes with them.
+struct CurvePart {
+  EncodedRows rows{};
+  Units unit{};
+  std::vector<AuditColumn> kept{};
+};
+
+struct CurveRows {
+  TableCurveOptions options{};
+  Schema schema{};  ///< In the order of the table's columns.
+  Encoding encoding{};
+  TableSplit split{};
+  std::int64_t rows = 0;
+  std::vector<std::string> notices{};
+  EncodedRows train{};
+  CurvePart validation{};
+  CurvePart held_out{};      ///< Rows that no mechanism saw and no choice was made on.
+  CurvePart train_sample{};  ///< As many training rows, so that attackers have the same chances on both.
+  CurvePart trained{};       ///< All training rows.
+  double grid_cost = 0;      ///< Distortion of the table as it is, rounded to the grids.
+  double most_distortion = 0;               ///< Of the constant release, on the training rows.
+  std::optional<TableModel> constant{};     ///< Always there.
+  std::optional<TableGame> game{};          ///< Absent for a codebook.
+  CodebookShape codebook_shape{};           ///< Of a codebook, like the following.
+  CodebookRows codebook_train{};
+  CodebookRows codebook_held_out{};
+
+  [[nodiscard]] bool codebook() const { return options.training.family == MechanismFamily::kCodebook; }
+  /// Whether the mechanism sees every column that it releases.
+  [[nodiscard]] bool observes_useful() const;
+  [[nodiscard]] EncodedRows useful(const EncodedRows& rows) const;
+  [[nodiscard]] std::string mechanism() const;  ///< The family that is used.
+  /// A seed of its own for everything that draws.
+  [[nodiscard]] std::uint64_t seed_of(std::string_view what, std::uint64_t number = 0) const;
+};
+
+/// Throws Error(kBadInput) for a table that cannot be used, Error(kUsage) for options that do not fit it.
+CurveRows make_curve_rows(const Table& table, const Schema& schema, const EncodingOptions& encoding,
+                          const TableCurveOptions& options);
+
+/// All rows through a model, chunk by chunk.
+EncodedRows release_all(const TableModel& model, const EncodedRows& rows, RandomSource& random);
+
+}  // namespace ppan

@@ -1,0 +1,331 @@
+#include "ppan/table/table_domain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "ppan/core/error.h"
+#include "ppan/model/model_parts.h"
+#include "ppan/table/table_archive.h"
+#include "ppan/table/table_references.h"
+
+namespace ppan {
+namespace {
+
+constexpr const char* kPower = "power";
+constexpr const char* kStart = "start";
+constexpr const char* kUnchanged = "unchanged";
+constexpr const char* kConstant = "constant";
+constexpr std::string_view kTrain = "train";
+constexpr std::string_view kAudit = "audit";
+constexpr std::string_view kNoise = "noise";
+constexpr std::string_view kDropped = "dropped";
+
+std::string numbered(std::string_view kind, int number) {
+  return fmt::format("{}-{:02}", kind, number);
+}
+
+// "train-03" as "train" and 3; 0 for a name without a number.
+std::pair<std::string, int> parts_of(const std::string& name) {
+  const std::size_t dash = name.find('-');
+  if (dash == std::string::npos) return {name, 0};
+  int number = 0;
+  std::from_chars(name.data() + dash + 1, name.data() + name.size(), number);
+  return {name.substr(0, dash), number};
+}
+
+std::string bytes_of(const TrainedPoint& point) {
+  const ModelParts parts = point.model->to_parts();
+  ByteWriter writer;
+  writer(point, parts.description.dump(), parts.tensors);
+  return writer.take();
+}
+
+TrainedPoint trained_of(const std::string& bytes) {
+  TrainedPoint out;
+  std::string description;
+  ModelParts parts;
+  ByteReader reader(bytes);
+  reader(out, description, parts.tensors);
+  reader.finish();
+  parts.description = nlohmann::json::parse(description);
+  out.model = TableModel::from_parts(parts);
+  return out;
+}
+
+// Unchanged with some probability, otherwise the constant: both numbers fall along a straight line.
+MeasuredRelease time_sharing(const MeasuredRelease& unchanged, const MeasuredRelease& constant,
+                             double distortion) {
+  const double most = constant.change.distortion;
+  const double share = std::clamp(1 - distortion / most, 0.0, 1.0);
+  MeasuredRelease out{"reference/time-sharing", fmt::format("unchanged with probability {:.3f}", share)};
+  out.budget = most * (1 - share);
+  out.change = constant.change;
+  out.change.distortion *= 1 - share;
+  out.change.changed *= 1 - share;
+  for (ColumnChange& column : out.change.columns) {
+    column.changed *= 1 - share;
+    column.distortion *= 1 - share;
+    column.rms_error *= std::sqrt(1 - share);
+  }
+  const auto scaled = [share](Estimate estimate) {
+    estimate.nats *= share;
+    if (estimate.interval95)
+      estimate.interval95 = {estimate.interval95->low * share, estimate.interval95->high * share};
+    estimate.method = "a share of the unchanged release's; " + estimate.method;
+    return estimate;
+  };
+  for (const AttributeAudit& attribute : unchanged.audit.attributes) {
+    AttributeAudit& to = out.audit.attributes.emplace_back();
+    to.name = attribute.name;
+    to.entropy = attribute.entropy;
+    to.leakage = scaled(attribute.leakage);
+    to.upper_end = share * attribute.upper_end;
+    to.power = attribute.power;
+  }
+  if (const auto& joint = unchanged.audit.joint)
+    out.audit.joint = JointAudit{joint->names, scaled(joint->leakage), joint->entropy, false, {},
+                                 share * joint->upper_end};
+  return out;
+}
+
+void add_time_sharing(TableCurveResult& result) {
+  if (!result.unchanged || !result.constant || result.constant->change.distortion <= 0) return;
+  for (const TablePoint& point : result.points) {
+    result.references.push_back(
+        time_sharing(*result.unchanged, *result.constant, point.measured.change.distortion));
+  }
+}
+
+// Hull, dominated points, and the warnings of all points together.
+void complete(TableCurveResult& result) {
+  const std::vector<HullPoint> points = result.hull_points();
+  const std::size_t before = result.unchanged ? 1 : 0;
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    TablePoint& point = result.points[i];
+    std::vector<HullPoint> others = points;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(before + i));
+    const Estimate& found = point.measured.audit.leakage();
+    point.dominated = is_dominated(
+        {point.measured.change.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
+    if (result.unchanged) {
+      for (const std::string& task : inflated_tasks(result.unchanged->task, point.measured.task)) {
+        point.warnings.push_back(fmt::format(
+            "point {}: the release predicts '{}' better than the original does; a finding on released rows "
+            "would be inflated",
+            point.number, task));
+      }
+    }
+    result.warnings.insert(result.warnings.end(), point.warnings.begin(), point.warnings.end());
+  }
+  for (const std::size_t index : lower_hull(points)) {
+    MeasuredRelease vertex = index < before                         ? *result.unchanged
+                             : index - before < result.points.size() ? result.points[index - before].measured
+                                                                     : *result.constant;
+    vertex.series = "ppan/hull";
+    vertex.budget = vertex.change.distortion;
+    result.hull.push_back(std::move(vertex));
+  }
+}
+
+}  // namespace
+
+TableDomain::TableDomain(std::shared_ptr<const CurveRows> rows, const TableCurveHooks& hooks, std::string identity)
+    : shared_(std::move(rows)), rows_(*shared_), hooks_(hooks), identity_(std::move(identity)) {}
+
+std::vector<Piece> TableDomain::pieces() const {
+  const int planned = this->planned();
+  const bool spread = spread_budgets(rows_.options);
+  std::vector<Piece> out{{kPower, {}}, {kStart, {}}};
+  const auto add_point = [&](int number, bool needs_last) {
+    std::vector<std::string> needs{kStart};
+    // Of several trainings one is chosen by what attackers find.
+    if (rows_.options.training.restarts > 1) needs.emplace_back(kPower);
+    if (needs_last) needs.push_back(numbered(kTrain, planned));
+    out.push_back({numbered(kTrain, number), needs});
+    out.push_back({numbered(kAudit, number), {kPower, numbered(kTrain, number)}});
+  };
+  if (spread) add_point(planned, false);
+  if (rows_.observes_useful()) out.push_back({kUnchanged, {kPower}});
+  out.push_back({kConstant, {kPower}});
+  for (int number = 1; number <= planned; ++number) {
+    if (!spread || number < planned) add_point(number, spread);
+  }
+  if (!has_references()) return out;
+  for (int number = 1; number <= dropped_references(rows_); ++number)
+    out.push_back({numbered(kDropped, number), {kPower}});
+  for (int number = 1; number <= planned; ++number)
+    out.push_back({numbered(kNoise, number), {kPower, numbered(kAudit, number)}});
+  return out;
+}
+
+std::vector<std::string> TableDomain::start_pieces() const {
+  std::vector<std::string> out{kPower, kStart};
+  if (spread_budgets(rows_.options)) out.push_back(numbered(kTrain, planned()));
+  return out;
+}
+
+std::vector<std::string> TableDomain::point_pieces(int number) const {
+  std::vector<std::string> out{numbered(kTrain, number), numbered(kAudit, number)};
+  if (has_references()) out.push_back(numbered(kNoise, number));
+  return out;
+}
+
+std::vector<std::string> TableDomain::reference_pieces() const {
+  std::vector<std::string> out;
+  for (const Piece& piece : pieces()) {
+    if (piece.name == kUnchanged || piece.name == kConstant || piece.name.starts_with(kDropped))
+      out.push_back(piece.name);
+  }
+  return out;
+}
+
+CurveMeasure TableDomain::measure(const Pieces& needed) const {
+  const auto power = needed.find(kPower);
+  return {rows_, power == needed.end() ? std::vector<AttackPower>()
+                                       : unarchived<std::vector<AttackPower>>(power->second)};
+}
+
+std::optional<std::string> TableDomain::make(const std::string& name, const Pieces& needed,
+                                             const Checkpoint& /*checkpoint*/) {
+  const auto parts = parts_of(name);
+  const int number = parts.second;
+  if (name == kPower) {
+    phase("planting leaks to see what would be found");
+    return archived(measure_power(rows_));
+  }
+  if (name == kStart) {
+    phase("learning the table");
+    const CurveStart start = make_start(rows_, watch(0));
+    if (stopped()) return std::nullopt;
+    return archived(start);
+  }
+  if (parts.first == kTrain) return train(number, needed);
+  const CurveMeasure measure = this->measure(needed);
+  if (parts.first == kAudit)
+    return archived(audit_curve_point(trained_of(needed.at(numbered(kTrain, number))), rows_, measure));
+  if (name == kUnchanged) {
+    phase("as it is");
+    return archived(measure_unchanged(rows_, measure));
+  }
+  if (name == kConstant) {
+    phase("the same row for everybody");
+    return archived(measure_constant(rows_, measure));
+  }
+  if (parts.first == kDropped) return drop(number, needed);
+  if (parts.first == kNoise) {
+    const auto audited = unarchived<AuditedPoint>(needed.at(numbered(kAudit, number)));
+    return archived(noise_references(rows_, measure, audited.measured.change.distortion));
+  }
+  throw Error(ErrorCode::kInternal, fmt::format("a table's curve has no piece '{}'", name));
+}
+
+std::optional<std::string> TableDomain::train(int number, const Pieces& needed) {
+  phase(fmt::format("point {}", number));
+  std::optional<TrainedPoint> last;
+  if (const auto found = needed.find(numbered(kTrain, planned())); found != needed.end())
+    last = trained_of(found->second);
+  const auto trained = train_curve_point(rows_, unarchived<CurveStart>(needed.at(kStart)), number,
+                                         last ? &*last : nullptr, measure(needed), watch(number));
+  if (!trained) return std::nullopt;
+  return bytes_of(*trained);
+}
+
+std::string TableDomain::drop(int count, const Pieces& needed) {
+  std::call_once(ordered_, [&] {
+    phase("references");
+    order_ = by_leakage(rows_.train, rows_.encoding.indices_of(rows_.schema.useful), rows_.schema, rows_.encoding);
+  });
+  return archived(dropped_reference(rows_, measure(needed), order_, count));
+}
+
+void TableDomain::finished(const std::string& name, const std::string& bytes, bool /*made*/) {
+  if (!hooks_.finished) return;
+  const auto parts = parts_of(name);
+  if (parts.first == kTrain) trained_[numbered(kAudit, parts.second)] = bytes;
+  const auto trained = trained_.find(name);
+  if (trained == trained_.end()) return;
+  hooks_.finished(point(trained->second, bytes));
+  trained_.erase(trained);
+}
+
+TablePoint TableDomain::point(const std::string& trained, const std::string& audited) const {
+  return table_point(trained_of(trained), unarchived<AuditedPoint>(audited));
+}
+
+std::vector<TablePoint> TableDomain::points(const Pieces& pieces) const {
+  std::vector<TablePoint> out;
+  for (int number = 1; number <= planned(); ++number) {
+    const auto trained = pieces.find(numbered(kTrain, number));
+    const auto audited = pieces.find(numbered(kAudit, number));
+    if (trained != pieces.end() && audited != pieces.end()) out.push_back(point(trained->second, audited->second));
+  }
+  return out;
+}
+
+TableCurveResult TableDomain::finish(const Pieces& pieces) const {
+  TableCurveResult result;
+  result.given = rows_.options;
+  result.schema = rows_.schema;
+  result.encoding = rows_.encoding;
+  result.split = rows_.split;
+  result.rows = rows_.rows;
+  result.notices = rows_.notices;
+  result.mechanism = rows_.mechanism();
+  result.most_distortion = rows_.most_distortion;
+  result.planned = planned();
+  result.points = points(pieces);
+  const auto at = [&](const std::string& name) -> const std::string* {
+    const auto found = pieces.find(name);
+    return found == pieces.end() ? nullptr : &found->second;
+  };
+  if (const std::string* bytes = at(kUnchanged)) result.unchanged = unarchived<MeasuredRelease>(*bytes);
+  if (const std::string* bytes = at(kConstant)) result.constant = unarchived<MeasuredRelease>(*bytes);
+  result.constant_model = rows_.constant;
+  std::vector<MeasuredRelease> noises;
+  for (const TablePoint& point : result.points) {
+    if (const std::string* bytes = at(numbered(kNoise, point.number))) {
+      for (MeasuredRelease& noise : unarchived<std::vector<MeasuredRelease>>(*bytes))
+        noises.push_back(std::move(noise));
+    }
+  }
+  for (const std::string& series : noise_series(rows_)) {
+    for (const MeasuredRelease& noise : noises) {
+      if (noise.series == series) result.references.push_back(noise);
+    }
+  }
+  for (int count = 1; count <= dropped_references(rows_); ++count) {
+    if (const std::string* bytes = at(numbered(kDropped, count)))
+      result.references.push_back(unarchived<MeasuredRelease>(*bytes));
+  }
+  add_time_sharing(result);
+  complete(result);
+  const std::vector<Piece> all = this->pieces();
+  result.interrupted =
+      std::any_of(all.begin(), all.end(), [&](const Piece& piece) { return !pieces.contains(piece.name); });
+  return result;
+}
+
+void TableDomain::phase(const std::string& what) const {
+  if (hooks_.phase) hooks_.phase(what);
+}
+
+bool TableDomain::stopped() {
+  if (!stopped_ && hooks_.interrupted && hooks_.interrupted()) stopped_ = true;
+  return stopped_;
+}
+
+CurveWatch TableDomain::watch(int number) {
+  CurveWatch out;
+  out.stopped = [this] { return stopped(); };
+  out.observers.emplace_back([this, number](const EpochReport& report) {
+    if (hooks_.epoch) hooks_.epoch(number, report);
+    return Verdict{stopped(), "interrupted"};
+  });
+  return out;
+}
+
+}  // namespace ppan

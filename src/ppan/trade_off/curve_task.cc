@@ -1,0 +1,38 @@
+#include "ppan/trade_off/curve_task.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "ppan/core/crypto.h"
+#include "ppan/trade_off/image_run.h"
+#include "ppan/trade_off/table_run.h"
+
+namespace ppan {
+
+std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version) {
+  JobFile asked = job;
+  asked.train.threads.reset();
+  asked.given.erase("train.threads");
+  std::string text = fmt::format("ppan {}\n{}\n{}\n", version, data_sha256, write_job(asked));
+  // Defaults are comments in a job file, and may be others in another version.
+  for (const ShownSetting& setting : shown_settings(asked))
+    text += fmt::format("{} = {}\n", setting.key, setting.value);
+  return sha256(text);
+}
+
+const LimitPoint* first_within_limit(const std::vector<LimitPoint>& points, double limit) {
+  const LimitPoint* first = nullptr;
+  for (const LimitPoint& point : points) {
+    if (point.inconclusive || point.upper_end > limit) continue;
+    if (first == nullptr || point.distortion < first->distortion) first = &point;
+  }
+  return first;
+}
+
+std::unique_ptr<CurveTask> make_curve_task(CurveRun run, CurveEvents events) {
+  if (run.job.about_images()) return make_image_task(std::move(run), std::move(events));
+  return make_table_task(std::move(run), std::move(events));
+}
+
+}  // namespace ppan

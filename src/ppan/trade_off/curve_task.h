@@ -1,0 +1,105 @@
+#pragma once
+
+// A job's curve from its data to its run directory, the same for tables and images: what `ppan curve` and
+// other doors drive. The work is the pieces of domain(); who makes them is the engine's business.
+//
+//     auto task = make_curve_task(run, events);
+//     RunDirectory directory(out, mode, task->fingerprint(), run.job_text);
+//     EngineResult made = make_pieces(task->domain(), &directory.store(), {threads, {}, interrupted});
+//     CurveOutcome outcome = task->write(made.pieces, directory.path(), seconds);
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ppan/core/estimate.h"
+#include "ppan/engine/domain.h"
+#include "ppan/read/job.h"
+#include "ppan/report/curve_file.h"
+#include "ppan/report/run_summary.h"
+
+namespace ppan {
+
+/// What a run of `ppan curve` knows beside its result.
+struct CurveRun {
+  JobFile job{};
+  std::string job_text{};  ///< The job file, verbatim.
+  std::string command{};   ///< As typed.
+  std::string version{};   ///< Of this program.
+  std::string data_sha256{};
+  std::vector<std::string> names{};  ///< Columns of a table, in its order.
+  std::string fingerprint{};         ///< See fingerprint_of().
+  double seconds = 0;
+};
+
+/// Tells runs apart: every setting but the number of threads, the data, the version. Pieces of a run are only
+/// used by one with the same fingerprint.
+std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version);
+
+/// One epoch of one point.
+struct CurveEpoch {
+  int point = 1;    ///< From 1; 0: the common start.
+  MetricsLine line{};
+};
+
+/// What is asked and told while a curve is made. All may be left empty; some are called from several threads.
+struct CurveEvents {
+  std::function<bool()> interrupted{};
+  std::function<void(const std::string&)> phase{};
+  std::function<void(const CurveEpoch&)> epoch{};
+  /// A point is finished: where its model is to be put; an empty path: nowhere.
+  std::function<std::filesystem::path(int point)> place{};
+  std::function<void(int point)> finished{};
+};
+
+/// A point as a limit is held against it.
+struct LimitPoint {
+  int number = 1;
+  double distortion = 0;
+  Interval leakage{};
+  double upper_end = 0;  ///< What its audit allows for, nats.
+  bool inconclusive = false;
+};
+/// The point of least distortion that is shown to keep the limit; null if there is none.
+const LimitPoint* first_within_limit(const std::vector<LimitPoint>& points, double limit);
+
+struct CurveOutcome {
+  CurveTable curve{};
+  std::vector<std::string> warnings{};
+  int finished = 0;  ///< Points.
+  bool interrupted = false;
+  std::vector<LimitPoint> points{};
+};
+
+class CurveTask {
+ public:
+  virtual ~CurveTask() = default;
+  CurveTask(const CurveTask&) = delete;
+  CurveTask& operator=(const CurveTask&) = delete;
+
+  [[nodiscard]] virtual const CurveRun& run() const = 0;
+  [[nodiscard]] virtual const std::vector<std::string>& notices() const = 0;
+  [[nodiscard]] virtual int threads() const = 0;
+  [[nodiscard]] virtual int planned() const = 0;
+  [[nodiscard]] virtual int epochs() const = 0;  ///< Of a point, about.
+  /// Whether the common start tells of its epochs as a point does.
+  [[nodiscard]] virtual bool start_counts() const = 0;
+  /// Made at the first call, which may take a while.
+  [[nodiscard]] virtual Domain& domain() = 0;
+  /// Writes the files of the finished pieces; without a finished point none. Throws Error(kDiverged) when no
+  /// point could be trained.
+  [[nodiscard]] virtual CurveOutcome write(const Pieces& pieces, const std::filesystem::path& directory,
+                                           double seconds) = 0;
+
+ protected:
+  CurveTask() = default;
+};
+
+/// Reads the data of the job, a table or images. Throws Error(kUsage) for a job that cannot be run and
+/// Error(kBadInput) for data that cannot be used.
+std::unique_ptr<CurveTask> make_curve_task(CurveRun run, CurveEvents events);
+
+}  // namespace ppan

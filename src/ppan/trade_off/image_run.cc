@@ -1,0 +1,528 @@
+#include "ppan/trade_off/image_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "ppan/core/error.h"
+#include "ppan/core/file.h"
+#include "ppan/core/hull.h"
+#include "ppan/core/random.h"
+#include "ppan/core/thresholds.h"
+#include "ppan/image/image_subset.h"
+#include "ppan/image/image_training.h"
+#include "ppan/image/image_files.h"
+#include "ppan/trade_off/image_figures.h"
+#include "ppan/model/image_release_model.h"
+#include "ppan/model/model_file.h"
+#include "ppan/read/png.h"
+#include "ppan/report/claims.h"
+#include "ppan/report/curve_file.h"
+#include "ppan/report/details.h"
+#include "ppan/report/html.h"
+#include "ppan/report/image_grid.h"
+#include "ppan/report/run_summary.h"
+#include "ppan/trade_off/table_run.h"
+
+namespace ppan {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSeries = "ppan/images";
+constexpr const char* kMade = "found by new attackers on held-out images while the curve was made";
+constexpr int kUsualPoints = 8;
+// Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
+constexpr double kUsualSteps = 6000;
+constexpr double kUsualStartSteps = 3600;
+// Of the way from the images themselves to their mean.
+constexpr double kFirstBudget = 0.2;
+constexpr double kLastBudget = 0.9;
+
+// Passes over `images` that make so many steps.
+int passes(double steps, Index images, Index batch, int least, int most) {
+  const double per_pass = std::max(1.0, static_cast<double>(images) / static_cast<double>(batch));
+  return std::clamp(static_cast<int>(std::ceil(steps / per_pass)), least, most);
+}
+
+/// What a run knows beside its result.
+struct Known {
+  const CurveRun& run;
+  const ImageSplit& data;
+  Index images = 0;
+};
+
+ImageReleaseModel model_of(const ImageModel& images, const std::string& label, const Known& known) {
+  ImageReleaseModel out{.images = images, .class_names = known.data.train.class_names};
+  const JobFile& job = known.run.job;
+  out.origin.program = "ppan " + known.run.version;
+  out.origin.title = job.report.title;
+  out.origin.label = label;
+  out.origin.seed = static_cast<std::uint64_t>(job.train.seed);
+  out.origin.test_rows = known.data.test.size();
+  out.origin.data_sha256 = known.run.data_sha256;
+  for (const ShownSetting& setting : shown_settings(job)) {
+    if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
+  }
+  return out;
+}
+
+ImageReleaseModel point_model(const ImagePoint& point, const Known& known) {
+  ImageReleaseModel out = model_of(point.model, fmt::format("point {}", point.plan + 1), known);
+  out.origin.budget = point.target;
+  out.origin.distortion = point.measure.distortion;
+  out.origin.leakage = point.measure.attack.strongest().leakage;
+  out.origin.stop =
+      point.training.message.empty() ? std::string(to_string(point.training.stop)) : point.training.message;
+  out.origin.epochs = static_cast<int>(point.training.epochs.size());
+  out.origin.iterations = point.training.iterations;
+  out.origin.training_rows = known.data.train.size();
+  return out;
+}
+
+Estimate unchanged_leakage(const ImageCurveResult& result) {
+  return {.nats = result.entropy,
+          .interval95 = std::nullopt,
+          .bound = Bound::kUpper,
+          .method = "entropy of the label: no image tells more",
+          .samples = result.train_images};
+}
+Estimate constant_leakage(const ImageCurveResult& result) {
+  return {.nats = 0,
+          .interval95 = std::nullopt,
+          .bound = Bound::kExact,
+          .method = "the same image for everybody",
+          .samples = result.test_images};
+}
+
+// Points of the curve and what it is compared with.
+CurveTable curve_table(const ImageCurveResult& result) {
+  CurveTable out;
+  for (const std::string_view name :
+       {curve_column::kPoint, curve_column::kLeakageLow, curve_column::kLeakageHigh,
+        curve_column::kLeakageKind, curve_column::kLeakageMethod, curve_column::kUpperBound,
+        std::string_view("accuracy"), std::string_view("prior_accuracy"), curve_column::kTrainingDistortion,
+        curve_column::kTrainingBelief, curve_column::kStop, curve_column::kSeed, curve_column::kSeconds,
+        std::string_view("model"), std::string_view("label")})
+    out.more_columns.emplace_back(name);
+  for (const ImagePoint& point : result.points) {
+    const int number = static_cast<int>(point.plan) + 1;
+    const ImageAttackerScore& best = point.measure.attack.strongest();
+    CurveRow row;
+    row.series = kSeries;
+    row.budget = point.target;
+    row.distortion = point.measure.distortion;
+    row.set_leakage(best.leakage);
+    row.set(curve_column::kPoint, std::to_string(number));
+    if (!point.measure.upper.empty()) row.set(curve_column::kUpperBound, point.measure.upper.front().nats);
+    row.set("accuracy", best.accuracy.value);
+    row.set("prior_accuracy", point.measure.attack.prior_accuracy);
+    row.set(curve_column::kTrainingDistortion, point.training_distortion);
+    row.set(curve_column::kTrainingBelief, point.measure.belief);
+    row.set(curve_column::kStop, to_string(point.training.stop));
+    row.set(curve_column::kSeed, std::to_string(result.given.seed));
+    row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
+    row.set("model", model_name(number));
+    row.set("label", fmt::format("point {}", number));
+    out.rows.push_back(std::move(row));
+  }
+  const auto add = [&](const char* series, double distortion, const Estimate& leakage,
+                       const std::string& model, const std::string& label) {
+    CurveRow row;
+    row.series = series;
+    row.distortion = distortion;
+    row.set_leakage(leakage);
+    if (!model.empty()) row.set("model", model);
+    row.set("label", label);
+    out.rows.push_back(std::move(row));
+  };
+  add("reference/unchanged", result.unchanged_distortion, unchanged_leakage(result), kUnchangedModel,
+      "as it is");
+  add("reference/constant", result.constant_distortion, constant_leakage(result), kConstantModel,
+      "the mean image for everybody");
+  for (const ImagePoint& point : result.points) {
+    const double distortion =
+        std::clamp(point.measure.distortion, result.unchanged_distortion, result.constant_distortion);
+    Estimate line = unchanged_leakage(result);
+    line.nats = result.time_sharing(distortion);
+    line.bound = Bound::kEstimate;
+    line.method = "on the line from the entropy of the label, unchanged, to 0 at the mean image";
+    add("reference/time-sharing", distortion, line, "",
+        fmt::format("at the distortion of point {}", point.plan + 1));
+  }
+  std::vector<HullPoint> points = result.servable();
+  for (HullPoint& point : points) point.leakage = std::max(0.0, point.leakage);
+  for (const std::size_t i : lower_hull(points)) {
+    const bool trained = i > 0 && i + 1 < points.size();
+    Estimate leakage = i == 0 ? unchanged_leakage(result) : constant_leakage(result);
+    if (trained) leakage = result.points[i - 1].measure.attack.strongest().leakage;
+    add("ppan/hull", points[i].distortion, leakage, "",
+        trained  ? fmt::format("point {}", result.points[i - 1].plan + 1)
+        : i == 0 ? "as it is"
+                 : "the mean image");
+  }
+  return out;
+}
+
+RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) {
+  const JobFile& job = known.run.job;
+  const ImageSet& train = known.data.train;
+  RunSummary out;
+  const std::string source = fs::path(job.images.images).filename().string();
+  out.version = known.run.version;
+  out.command = known.run.command;
+  out.name = job.report.title.empty() ? source : job.report.title;
+  out.description = fmt::format(
+      "Release mechanisms for the images of {}, each trained to tell as little of the label as it can at "
+      "its "
+      "distortion, and attacked afterwards on images it never saw.",
+      source);
+  out.hidden = fmt::format("the label, one of {}", train.classes);
+  out.observed = "the image";
+  out.useful = "the image";
+  out.distortion_name = "pixel cross-entropy";
+  out.distortion_unit = "nats per pixel";
+  out.leakage_ceiling = result.entropy;
+  // The defaults that the table of settings knows are those of tables; what images use instead is among the
+  // facts.
+  for (const ShownSetting& setting : shown_settings(job)) {
+    if (setting.given) out.settings.push_back({setting.key, setting.value, setting.value});
+  }
+  const CodeImageOptions& code = result.given.code;
+  out.seed = result.given.seed;
+  out.facts = {{"images", fmt::format("{} of {} x {} pixels", known.images, train.height, train.width)},
+               {"training images", std::to_string(result.train_images)},
+               {"held-out images", std::to_string(result.test_images)},
+               {"mechanism", fmt::format("noisy code of {} numbers within ±{:g}", code.code, code.radius)},
+               {"epochs", fmt::format("{} after {} without the adversary", image_epochs(result.given),
+                                      code.start_epochs)},
+               {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
+               {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)},
+               {"images and labels, sha256", known.run.data_sha256}};
+  out.job_file = without_comments(known.run.job_text);
+  out.seconds = known.run.seconds;
+  out.fingerprint = known.run.fingerprint;
+  out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
+  std::vector<bool> there(result.targets.size(), false);
+  for (const ImagePoint& point : result.points) {
+    there[static_cast<std::size_t>(point.plan)] = true;
+    PointSummary summary = image_point_summary(point, result);
+    summary.model = model_name(summary.number);
+    out.points.push_back(std::move(summary));
+  }
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (!there[i])
+      out.missing.push_back({kSeries, static_cast<int>(i) + 1, result.targets[i], "interrupted"});
+  }
+  out.claimed = claims::of_images();
+  out.not_claimed = claims::not_of_images();
+  return out;
+}
+
+MetricsLine image_metrics(int point, const EpochReport& epoch, double leakage) {
+  MetricsLine line{.series = kSeries, .number = point, .epoch = epoch.epoch};
+  line.distortion = epoch.mean.distortion;
+  line.leakage = leakage;
+  line.loss = epoch.mean.loss();
+  line.penalty = epoch.mean.penalty;
+  line.multiplier = epoch.multiplier;
+  return line;
+}
+
+std::string metrics_of(const ImageCurveResult& result) {
+  std::string out;
+  for (const ImagePoint& point : result.points) {
+    for (const EpochReport& epoch : point.training.epochs)
+      out += to_json_line(image_metrics(static_cast<int>(point.plan) + 1, epoch, result.entropy + epoch.adversary));
+  }
+  return out;
+}
+
+void write_run(const ImageCurveResult& result, const Known& known, const fs::path& directory) {
+  for (const ImagePoint& point : result.points)
+    save_model(directory / model_name(static_cast<int>(point.plan) + 1), point_model(point, known));
+  ImageReleaseModel unchanged = model_of(unchanged_model(known.data.train), "unchanged", known);
+  unchanged.origin.distortion = result.unchanged_distortion;
+  unchanged.origin.leakage = unchanged_leakage(result);
+  save_model(directory / kUnchangedModel, unchanged);
+  ImageReleaseModel constant = model_of(constant_model(known.data.train), "constant", known);
+  constant.origin.distortion = result.constant_distortion;
+  constant.origin.leakage = constant_leakage(result);
+  save_model(directory / kConstantModel, constant);
+
+  RunDetails details;
+  for (const ImagePoint& point : result.points) {
+    PointDetails one{.series = kSeries, .number = static_cast<int>(point.plan) + 1};
+    one.audits.push_back(image_audit_detail(point, "label", kMade));
+    details.points.push_back(std::move(one));
+  }
+  // Images of the job's own are shown only to those who asked for it.
+  if (known.run.job.report.show_examples) {
+    const ImageGrid grid = image_grid_of(known.data.test, result, result.given.seed);
+    write_file(directory / "images.svg",
+               grid_svg(grid.image, "Released images", grid.row_names, "d: mean distortion, nats per pixel"));
+    details.images = {{"Released images: originals in the top row, then a row for each point", "images.svg",
+                       "Grid of released images"}};
+  }
+  write_file(directory / "metrics.jsonl", metrics_of(result));
+  write_file(directory / "details.json", to_json(details));
+  write_file(directory / "summary.json", to_json(make_run_summary(result, known)));
+  write_file(directory / "curve.csv", to_csv(curve_table(result)));
+  write_report(directory);
+}
+
+}  // namespace
+
+bool image_dominated(const ImagePoint& point, const ImageCurveResult& result) {
+  const std::vector<HullPoint> all = result.servable();
+  std::vector<HullPoint> others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // Unchanged stands before the points.
+    const bool own = i > 0 && i <= result.points.size() && &result.points[i - 1] == &point;
+    if (!own) others.push_back(all[i]);
+  }
+  const Estimate& found = point.measure.attack.strongest().leakage;
+  return is_dominated({point.measure.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
+}
+
+std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurveResult& result) {
+  std::vector<std::string> out;
+  const double found = point.measure.attack.strongest().leakage.nats;
+  if (point.training.stop == Stop::kDiverged) out.push_back("training diverged: " + point.training.message);
+  if (found - point.measure.belief > kNoticeableNats)
+    out.push_back(fmt::format("attackers found {:.2f} nats more than the adversary of the training believed",
+                              found - point.measure.belief));
+  if (point.measure.attack.still_rising)
+    out.emplace_back("the strongest attacker was still getting better: more leaks than was found");
+  if (image_dominated(point, result)) out.emplace_back(kDominatedWarning);
+  if (found > result.time_sharing(point.measure.distortion))
+    out.emplace_back("time-sharing at the same distortion would leak less");
+  if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target))
+    out.push_back(fmt::format("the distortion is {:.4f}, above the budget of {:.4f}",
+                              point.measure.distortion, point.target));
+  return out;
+}
+
+AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std::string note) {
+  const ImageAttack& attack = point.measure.attack;
+  const auto rate = [](const Rate& r) { return SuccessRate{r.value, r.interval95}; };
+  AuditDetail out;
+  out.target = std::move(target);
+  out.leakage = attack.strongest().leakage;
+  if (!point.measure.upper.empty()) out.upper_bound = point.measure.upper.front();
+  out.accuracy = rate(attack.strongest().accuracy);
+  out.prior_accuracy = attack.prior_accuracy;
+  out.inconclusive = attack.still_rising;
+  out.note = std::move(note);
+  for (const ImageAttackerScore& score : attack.attackers) {
+    AttackerDetail detail{.name = score.name, .leakage = score.leakage, .accuracy = rate(score.accuracy)};
+    detail.won = &score == &attack.attackers.front();
+    for (const ImageLearning& step : score.learning)
+      detail.learning_curve.push_back({step.images, step.nats});
+    out.attackers.push_back(std::move(detail));
+  }
+  return out;
+}
+
+PointSummary image_point_summary(const ImagePoint& point, const ImageCurveResult& result) {
+  PointSummary summary{.series = kSeries, .number = static_cast<int>(point.plan) + 1};
+  (result.given.method == ImageMethod::kPaper ? summary.weight : summary.budget) = point.target;
+  summary.distortion = point.measure.distortion;
+  summary.stop = to_string(point.training.stop);
+  summary.message = point.training.message;
+  summary.epochs = static_cast<int>(point.training.epochs.size());
+  summary.iterations = point.training.iterations;
+  summary.seconds = point.seconds + point.measure.seconds;
+  summary.leakage = point.measure.attack.strongest().leakage;
+  for (const ImageAttackerScore& score : point.measure.attack.attackers)
+    summary.estimates.push_back({score.name, score.leakage});
+  if (point.measure.attack.code && result.given.method == ImageMethod::kCode && !result.given.code.gate.empty())
+    summary.estimates.push_back({"attacker on the code", point.measure.attack.code->leakage});
+  for (const Estimate& bound : point.measure.upper) summary.estimates.push_back({"upper bound", bound});
+  summary.training_belief = point.measure.belief;
+  summary.model = model_name(summary.number);
+  summary.warnings = image_warnings(point, result);
+  return summary;
+}
+
+ImageSet load_images(const JobFile& job) {
+  const fs::path images = job.directory / job.images.images;
+  const fs::path labels = job.directory / job.images.labels;
+  std::error_code ignored;
+  if (!fs::exists(images, ignored))
+    throw Error(ErrorCode::kIo, fmt::format("there is no {}", images.string()),
+                "name the images with data.images, relative to the job file");
+  if (fs::is_directory(images, ignored)) {
+    return read_labelled_png_directory(images, labels,
+                                       {.file = job.images.file_column, .label = job.images.label_column});
+  }
+  return read_idx_pair(images, labels);
+}
+
+ImageSplit split_images(const ImageSet& set, const JobFile& job) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(set.size()));
+  std::iota(order.begin(), order.end(), 0);
+  SeededRandom random = SeededRandom(static_cast<std::uint64_t>(job.train.seed)).fork("split");
+  shuffle(random, order);
+  const auto held_out =
+      static_cast<std::ptrdiff_t>(std::lround(job.split.test * static_cast<double>(set.size())));
+  ImageSplit out{.train = take_images(set, {order.begin() + held_out, order.end()}),
+                 .test = take_images(set, {order.begin(), order.begin() + held_out})};
+  if (out.train.size() < kLeastImages || out.test.size() < kLeastImages)
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{} images make {} to train on and {} to measure on; at least {} of each are needed",
+                    set.size(), out.train.size(), out.test.size(), kLeastImages),
+        "give more images, or another split.test");
+  std::vector<Index> count(static_cast<std::size_t>(set.classes), 0);
+  for (const std::int32_t label : out.train.labels) ++count[static_cast<std::size_t>(label)];
+  if (std::count_if(count.begin(), count.end(), [](Index n) { return n > 0; }) < 2)
+    throw Error(ErrorCode::kBadInput,
+                "the images to train on are all of one class, so there is nothing to hide",
+                "give images of other classes, or other labels");
+  for (const std::int32_t label : out.test.labels) {
+    if (count[static_cast<std::size_t>(label)] == 0)
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("no image of class '{}' is among those to train on",
+                              set.class_names[static_cast<std::size_t>(label)]),
+                  "give more images of it, or remove the class");
+  }
+  return out;
+}
+
+ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data) {
+  ImageCurveOptions out;
+  out.method = ImageMethod::kCode;
+  out.seed = static_cast<std::uint64_t>(job.train.seed);
+  out.threads = static_cast<int>(job.train.threads.value_or(0));
+  const auto given = [&](const char* key) { return job.given.contains(key); };
+  const Index images = data.train.size();
+  CodeImageOptions& code = out.code;
+  code.gate.clear();  // nobody's image is released as it is
+  if (given("mechanism.hidden")) {
+    code.encoder.assign(job.mechanism.hidden.begin(), job.mechanism.hidden.end());
+    code.decoder.assign(job.mechanism.hidden.rbegin(), job.mechanism.hidden.rend());
+  }
+  if (job.mechanism.code_size) code.code = *job.mechanism.code_size;
+  if (given("mechanism.code_radius")) code.radius = job.mechanism.code_radius;
+  if (given("train.batch")) code.batch = job.train.batch;
+  code.batch = std::min(code.batch, images);
+  if (given("train.adversary_steps")) code.adversary_steps = static_cast<int>(job.train.adversary_steps);
+  if (given("train.learning_rate")) code.rate = job.train.learning_rate;
+  if (job.train.epochs) {
+    code.epochs = static_cast<int>(*job.train.epochs);
+    code.start_epochs =
+        std::max(1, static_cast<int>(std::lround(0.6 * static_cast<double>(*job.train.epochs))));
+  } else {
+    code.epochs = passes(kUsualSteps, images, code.batch, code.epochs, 2000);
+    code.start_epochs = passes(kUsualStartSteps, images, code.batch, code.start_epochs, 1200);
+  }
+  out.epochs = code.epochs;
+
+  out.attack = attack_for(images, data.train.height * data.train.width, job.audit.quick);
+  constexpr Index kLeastForBound = 100;
+  if (data.test.size() < kLeastForBound) out.bound_images = 0;
+
+  out.targets = job.privacy.budgets;
+  if (out.targets.empty()) {
+    const Matrix<float>& y = data.test.pixels;
+    const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
+    const double least = pixel_cross_entropy(y, y).mean();
+    const double most = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean();
+    const int points = given("privacy.points") ? static_cast<int>(job.privacy.points) : kUsualPoints;
+    for (int i = 0; i < points; ++i) {
+      const double along = points == 1 ? 0.5 : static_cast<double>(i) / (points - 1);
+      out.targets.push_back(least + (most - least) * (kFirstBudget + along * (kLastBudget - kFirstBudget)));
+    }
+  }
+  return out;
+}
+
+namespace {
+
+class ImageTask final : public CurveTask {
+ public:
+  ImageTask(CurveRun run, CurveEvents events)
+      : run_(std::move(run)), events_(std::move(events)) {
+    const ImageSet all = load_images(run_.job);
+    images_ = all.size();
+    data_ = split_images(all, run_.job);
+    options_ = image_options(run_.job, data_);
+    require_none(options_.check(), "this job cannot be run");
+    run_.data_sha256 = images_sha256(all);
+    run_.fingerprint = fingerprint_of(run_.job, run_.data_sha256, run_.version);
+    hooks_.interrupted = events_.interrupted;
+    hooks_.epoch = [this](Index point, const EpochReport& epoch, double leakage) {
+      const int number = static_cast<int>(point) + 1;
+      if (events_.epoch) events_.epoch({number, image_metrics(number, epoch, leakage)});
+      if (events_.finished && number == 0 && epoch.epoch == epoch.epochs) events_.finished(0);
+    };
+    hooks_.finished = [this](const ImagePoint& point) { finished(point); };
+  }
+
+  [[nodiscard]] const CurveRun& run() const override { return run_; }
+  [[nodiscard]] const std::vector<std::string>& notices() const override { return notices_; }
+  [[nodiscard]] int threads() const override { return options_.threads; }
+  [[nodiscard]] int planned() const override { return static_cast<int>(image_targets(options_).size()); }
+  [[nodiscard]] int epochs() const override { return image_epochs(options_); }
+  [[nodiscard]] bool start_counts() const override { return true; }
+  [[nodiscard]] Domain& domain() override {
+    if (!domain_) domain_.emplace(data_, options_, hooks_, run_.fingerprint);
+    return *domain_;
+  }
+
+  [[nodiscard]] CurveOutcome write(const Pieces& pieces, const fs::path& directory, double seconds) override {
+    run_.seconds = seconds;
+    static_cast<void>(domain());
+    const ImageCurveResult result = domain_->finish(pieces);
+    CurveOutcome out{curve_table(result), {}, static_cast<int>(result.points.size()), result.interrupted, {}};
+    for (const ImagePoint& point : result.points) {
+      for (const std::string& text : image_warnings(point, result))
+        out.warnings.push_back(fmt::format("point {}: {}", point.plan + 1, text));
+      const Estimate& found = point.measure.attack.strongest().leakage;
+      const Interval interval = found.interval95.value_or(Interval{found.nats, found.nats});
+      out.points.push_back({static_cast<int>(point.plan) + 1, point.measure.distortion, interval, interval.high,
+                            point.measure.attack.still_rising});
+    }
+    if (!result.points.empty()) {
+      write_run(result, {run_, data_, images_}, directory);
+    } else if (!result.interrupted) {
+      throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
+                  "try a smaller train.learning_rate");
+    }
+    return out;
+  }
+
+ private:
+  void finished(const ImagePoint& point) {
+    const int number = static_cast<int>(point.plan) + 1;
+    if (events_.place) {
+      const fs::path place = events_.place(number);
+      if (!place.empty()) save_model(place / model_name(number), point_model(point, {run_, data_, images_}));
+    }
+    if (events_.finished) events_.finished(number);
+  }
+
+  CurveRun run_;
+  CurveEvents events_;
+  ImageSplit data_;
+  Index images_ = 0;
+  ImageCurveOptions options_;
+  ImageCurveHooks hooks_;
+  std::vector<std::string> notices_;
+  std::optional<ImageDomain> domain_;
+};
+
+}  // namespace
+
+std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events) {
+  return std::make_unique<ImageTask>(std::move(run), std::move(events));
+}
+
+}  // namespace ppan

@@ -1,0 +1,46 @@
+#pragma once
+
+// The curve of a job about images and its files: reads and splits them, trains a noisy code for each budget,
+// attacks each on images it never saw, and writes the run.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ppan/image/image_curve.h"
+#include "ppan/read/idx.h"
+#include "ppan/read/job.h"
+#include "ppan/report/details.h"
+#include "ppan/report/run_summary.h"
+#include "ppan/trade_off/curve_task.h"
+
+namespace ppan {
+
+/// The images of a job with their labels: an IDX pair, or a directory of PNG files with a table. Throws
+/// what the readers throw.
+ImageSet load_images(const JobFile& job);
+
+/// At random, by the job's seed: split.test of the images held out, the others to train on. Throws
+/// Error(kBadInput) if a part would have fewer than `kLeastImages`, or a class would be missing from what
+/// is trained on.
+inline constexpr Index kLeastImages = 50;
+ImageSplit split_images(const ImageSet& set, const JobFile& job);
+
+/// What the job asks for. Settings it does not give follow the number of images: fewer of them are gone
+/// through more often, so that networks make as many steps. Budgets are spread from a fifth to nine tenths of
+/// the way between the distortion of the images themselves and that of their mean.
+ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data);
+
+/// What a reader must know about a point: training diverged, attackers found 0.05 nats more than the adversary
+/// of the training believed or were still getting better, a mixture of other points or time-sharing leaks
+/// less, or the distortion is above the budget by more than a tenth and 0.005.
+std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurveResult& result);
+/// As table points are (core/hull.h).
+bool image_dominated(const ImagePoint& point, const ImageCurveResult& result);
+/// What the report shows of the attack on a point. `note`: by whom, on what.
+AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std::string note);
+PointSummary image_point_summary(const ImagePoint& point, const ImageCurveResult& result);
+
+std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events);
+
+}  // namespace ppan

@@ -1,0 +1,83 @@
+#pragma once
+
+// The directory of a run while it is made: begun, gone on with by any number of processes, and left in order
+// whatever happens. docs/run_directory.md says what each file holds.
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "ppan/engine/store.h"
+#include "ppan/report/run_summary.h"
+
+namespace ppan {
+
+/// What may be in the directory.
+enum class RunMode {
+  kNew,     ///< Nothing.
+  kForce,   ///< Anything; an earlier run stays until this one has something to put in its place.
+  kResume,  ///< Nothing, or what was finished of this run.
+};
+
+/// Lines of metrics.jsonl, written as training goes on, so that a run that is cut off has its past. Several
+/// processes may add to one file.
+class MetricsFile {
+ public:
+  MetricsFile() = default;
+  ~MetricsFile();
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
+
+  /// Lines that came before are kept until now. `append`: lines in the file stay.
+  void open(const std::filesystem::path& path, bool append);
+  void add(const MetricsLine& line);
+  /// Throws Error(kIo) if something could not be written. Points that are trained are not thrown away for it
+  /// before.
+  void close();
+
+ private:
+  std::filesystem::path path_;
+  std::mutex mutex_;
+  int file_ = -1;
+  std::string waiting_;
+  int error_ = 0;
+};
+
+class RunDirectory {
+ public:
+  /// Without a `job_text` neither a job file nor metrics are written. Throws Error(kUsage) for a directory that the mode does not allow, with what to do instead.
+  RunDirectory(std::filesystem::path path, RunMode mode, std::string fingerprint, std::string job_text);
+  /// Unless something was finished, what this process put there is removed again.
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Whether all of this run is there, so that nothing is left to resume.
+  [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] Store& store() { return *store_; }
+  [[nodiscard]] MetricsFile& metrics() { return metrics_; }
+  /// Something of this run is about to be put into the directory: what an earlier one left there goes. Any
+  /// number of calls, from any thread.
+  void begin();
+  /// What is in the directory is worth keeping.
+  void keep() { keep_ = true; }
+  /// The run is complete: the pieces are not needed any more.
+  void complete();
+
+ private:
+  std::filesystem::path path_;
+  RunMode mode_;
+  std::string job_text_;
+  std::string fingerprint_;
+  std::unique_ptr<Store> store_;
+  MetricsFile metrics_;
+  std::once_flag begun_;
+  bool made_ = false;      // the directory itself
+  bool was_empty_ = true;  // before this process
+  bool finished_ = false;
+  bool keep_ = false;
+};
+
+}  // namespace ppan
