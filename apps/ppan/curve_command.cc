@@ -128,6 +128,7 @@ int epochs_of(const TableCurveOptions& options, std::int64_t rows) {
   const auto training = static_cast<double>(rows) * (1 - options.validation - options.test);
   const Index count = std::max<Index>(1, static_cast<Index>(training));
   if (options.training.family == MechanismFamily::kCodebook) return codebook_epochs(count, options.codebook);
+  if (options.training.family == MechanismFamily::kHeads) return heads_epochs(count, options.heads);
   return epochs_for(count, options.training.batch);
 }
 

@@ -14,6 +14,7 @@
 #include "ppan/nn/blas.h"
 #include "ppan/model/row_rules.h"
 #include "ppan/table/table_bound.h"
+#include "ppan/table/table_optimum.h"
 #include "ppan/table/table_references.h"
 
 namespace ppan {
@@ -185,6 +186,8 @@ class Run {
     std::sort(sample.begin(), sample.end());
     train_sample_ = part(table, all, unit, sample);
     trained_ = part(table, all, unit, result_.split.train);
+    recipient_ = RecipientMeasure(train_, held_out_.rows, result_.encoding.indices_of(result_.schema.useful),
+                                  result_.encoding);
     grid_cost_ =
         measure_change(train_, useful_columns(train_, result_.schema, result_.encoding), result_.encoding).distortion;
   }
@@ -200,11 +203,14 @@ class Run {
     measure_power();
     if (options_.training.family == MechanismFamily::kCodebook) {
       codebook_points(constant);
+    } else if (options_.training.family == MechanismFamily::kHeads) {
+      heads_points(constant);
     } else {
       game_points(constant);
     }
     if (!stopped() && options_.references) references();
     time_sharing();
+    optimum();
     complete();
     result_.interrupted = stopped();
     return std::move(result_);
@@ -221,21 +227,55 @@ class Run {
     }
   }
 
+  // What a training for a budget gives.
+  struct TrainedPart {
+    TableComponent component;
+    double belief = 0;
+    TrainSummary summary;
+  };
+  using Trainer = std::function<TrainedPart(double budget, std::uint64_t seed, const Observer& watch)>;
+
   void game_points(const TableModel& constant) {
-    const bool spread = options_.budgets.empty();
     const TableGame game = make_game(train_, result_.schema, result_.encoding, options_.training);
     result_.mechanism = to_string(game.kind);
     phase("learning the table");
     const TableStart start =
         train_start(game, options_.training, seed_of(options_.seed, "start"), {observer(0)});
+    budget_points(constant, [&](double budget, std::uint64_t seed, const Observer& watch) {
+      TrainedMechanism trained = train_point(game, start, budget, options_.training, seed, {watch});
+      TrainedPart out{.component = {}, .belief = trained.belief, .summary = std::move(trained.summary)};
+      out.component.kind = ComponentKind::kTrained;
+      out.component.mechanism = trained.mechanism;
+      out.component.parameters = std::move(trained.parameters);
+      if (trained.mechanism.kind == MechanismKind::kNoiseInput) out.component.keep_within = kKeepWithin;
+      return out;
+    });
+  }
 
+  void heads_points(const TableModel& constant) {
+    result_.mechanism = to_string(MechanismFamily::kHeads);
+    phase("learning the table");
+    const HeadsStart start = start_heads(train_, result_.schema, result_.encoding, options_.heads,
+                                         seed_of(options_.seed, "start"));
+    budget_points(constant, [&](double budget, std::uint64_t seed, const Observer& watch) {
+      TrainedHeads trained = train_heads(start, budget, options_.heads, seed, {watch});
+      TrainedPart out{.component = {}, .belief = trained.belief, .summary = std::move(trained.summary)};
+      out.component.kind = ComponentKind::kHeads;
+      out.component.heads = std::make_shared<const Heads>(std::move(trained.heads));
+      return out;
+    });
+  }
+
+  // Points of rising distortion.
+  void budget_points(const TableModel& constant, const Trainer& trainer) {
+    const bool spread = options_.budgets.empty();
     // The ends, and the last point: it may spend almost everything and stops where nothing is
     // left to hide. The budgets of the others are spread up to there.
     std::optional<TablePoint> end;
     parallel_for(3, thread_count(options_.threads), [&](std::int64_t i) {
       if (stopped()) return;
       if (i == 0 && spread) {
-        end = point(game, start, result_.planned, kMostShare * result_.most_distortion);
+        end = point(trainer, result_.planned, kMostShare * result_.most_distortion);
       } else if (i > 0) {
         measure_ends(constant, i - 1);
       }
@@ -252,7 +292,7 @@ class Run {
                  [&](std::int64_t i) {
                    if (stopped()) return;
                    points[static_cast<std::size_t>(i)] =
-                       point(game, start, static_cast<int>(i) + 1, budgets[static_cast<std::size_t>(i)]);
+                       point(trainer, static_cast<int>(i) + 1, budgets[static_cast<std::size_t>(i)]);
                  });
     if (end) points.push_back(std::move(end));
     for (auto& finished : points) {
@@ -423,7 +463,9 @@ class Run {
 
   MeasuredRelease measure(std::string series, std::string label, const Releases& release) {
     MeasuredRelease out{std::move(series), std::move(label)};
-    out.change = measure_change(held_out_.rows, release(held_out_.rows, 0), result_.encoding);
+    const EncodedRows released = release(held_out_.rows, 0);
+    out.change = measure_change(held_out_.rows, released, result_.encoding);
+    out.recipient = recipient_.measure(released);
     out.audit = leakage(held_out_, release);
     return out;
   }
@@ -431,21 +473,13 @@ class Run {
     phase(label);
     MeasuredRelease out{std::move(series), std::move(label)};
     const Releases release = releases(model);
-    out.change = measure_change(held_out_.rows, release(held_out_.rows, 0), result_.encoding);
+    const EncodedRows released = release(held_out_.rows, 0);
+    out.change = measure_change(held_out_.rows, released, result_.encoding);
+    out.recipient = recipient_.measure(released);
     out.audit = leakage(held_out_, release, LeakageDetail::kWhole, &model);
     out.upper = out.audit.upper_bound();
     out.task = tasks([&](const EncodedRows& rows) { return release(rows, 0); });
     return out;
-  }
-
-  TableModel model_of(const TrainedMechanism& trained, int number) const {
-    TableComponent component;
-    component.kind = ComponentKind::kTrained;
-    component.label = fmt::format("point {}", number);
-    component.mechanism = trained.mechanism;
-    component.parameters = trained.parameters;
-    if (trained.mechanism.kind == MechanismKind::kNoiseInput) component.keep_within = kKeepWithin;
-    return {result_.schema, result_.encoding, {std::move(component)}};
   }
 
   // Where little may change, training cannot hit the budget: a number either stays on its grid or moves by a
@@ -461,17 +495,18 @@ class Run {
     point.model = mix(*point.model, unchanged_model(result_.schema, result_.encoding), 1 - share);
   }
 
-  std::optional<TablePoint> point(const TableGame& game, const TableStart& start, int number, double budget) {
+  std::optional<TablePoint> point(const Trainer& trainer, int number, double budget) {
     phase(fmt::format("point {}", number));
     const auto begin = std::chrono::steady_clock::now();
     TablePoint out{.number = number, .budget = budget};
     double best = 0;
     for (int restart = 0; restart < options_.training.restarts; ++restart) {
       const auto stream = static_cast<std::uint64_t>(number) * 1000 + static_cast<std::uint64_t>(restart);
-      TrainedMechanism trained = train_point(game, start, std::max(0.0, budget - grid_cost_), options_.training,
-                                             seed_of(options_.seed, "point", stream), {observer(number)});
+      TrainedPart trained = trainer(std::max(0.0, budget - grid_cost_), seed_of(options_.seed, "point", stream),
+                                    observer(number));
       if (stopped()) return std::nullopt;
-      TableModel model = model_of(trained, number);
+      trained.component.label = fmt::format("point {}", number);
+      TableModel model(result_.schema, result_.encoding, {std::move(trained.component)});
       if (options_.training.restarts > 1) {
         // Leakage and what is spent above the budget, at the rate of the straight line to the constant.
         const Releases release = releases(model);
@@ -626,6 +661,35 @@ class Run {
     }
   }
 
+  // Where the table is small enough for the exact optimum: beside each point, and on a line of its own.
+  void optimum() {
+    if (!result_.schema.kept_columns().empty()) return;  // what is kept tells as well
+    const auto exact = TableOptimum::fit(train_, result_.schema, result_.encoding);
+    if (!exact) return;
+    phase("the exact optimum");
+    for (TablePoint& point : result_.points) {
+      const auto mechanism = exact->mechanism_of(*point.model);
+      const double distortion = mechanism ? exact->distortion(*mechanism) : point.measured.change.distortion;
+      const theory::ConvexSolution best = exact->at(distortion);
+      point.optimum = best.leakage;
+      point.excess = (mechanism ? exact->leakage(*mechanism) : point.measured.audit.leakage().nats) - best.leakage;
+      MeasuredRelease out{"reference/optimum", "the least leakage of any mechanism, for the rows of the table"};
+      out.budget = distortion;
+      out.change.distortion = best.distortion;
+      AttributeAudit& to = out.audit.attributes.emplace_back();
+      to.name = point.measured.audit.attributes.front().name;
+      to.entropy = point.measured.audit.entropy();
+      to.leakage = {.nats = best.leakage,
+                    .interval95 = std::nullopt,
+                    .bound = Bound::kExact,
+                    .method = fmt::format("exact for the empirical distribution of {} rows, within {:.1g} nats",
+                                          train_.rows, std::max(best.gap(), 1e-12)),
+                    .samples = train_.rows};
+      to.upper_end = best.leakage;
+      result_.references.push_back(std::move(out));
+    }
+  }
+
   // Hull, dominated points, and the warnings of all points together.
   void complete() {
     const std::vector<HullPoint> points = result_.hull_points();
@@ -670,6 +734,7 @@ class Run {
   Part held_out_;
   Part train_sample_;
   Part trained_;
+  RecipientMeasure recipient_;
   double grid_cost_ = 0;  // distortion of the table as it is, rounded to the grids
   std::vector<AttackPower> power_;
   std::optional<TableModel> constant_model_;
@@ -686,6 +751,7 @@ Problems TableCurveOptions::check() const {
   for (const double budget : budgets) list.require_at_least("budgets", budget, 0);
   list.add("training", training.check());
   list.add("codebook", codebook.check());
+  list.add("heads", heads.check());
   const bool by_leakage = training.family == MechanismFamily::kCodebook;
   list.require(by_leakage ? budgets.empty() : leakages.empty(), by_leakage ? "budgets" : "leakages",
                "belong to another family of mechanisms");
@@ -717,6 +783,15 @@ TableCurveOptions table_curve_options(const JobFile& job) {
   out.codebook.least_rows = job.encode.min_rows;
   out.codebook.column_weight = job.privacy.usefulness == Usefulness::kTask ? 0 : 1;
   out.codebook.task_weight = job.privacy.usefulness == Usefulness::kColumns ? 0 : job.privacy.task_weight;
+  out.heads.hidden = out.training.hidden;
+  out.heads.noise_inputs = out.training.noise_inputs;
+  if (job.train.epochs) out.heads.epochs = static_cast<int>(*job.train.epochs);
+  out.heads.batch = job.train.batch;
+  out.heads.adversary_steps = static_cast<int>(job.train.adversary_steps);
+  out.heads.rate = job.train.learning_rate;
+  out.heads.least_rows = job.encode.min_rows;
+  out.heads.task_weight = out.codebook.task_weight;
+  out.heads.row_weight = job.privacy.row_weight;
   switch (job.privacy.budget_form) {
     case BudgetChoice::kDual:
       out.training.budget_form = BudgetForm::kDual;

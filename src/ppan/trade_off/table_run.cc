@@ -109,6 +109,12 @@ CurveRow row_of(const MeasuredRelease& measured) {
     if (upper.method.ends_with("for every distribution")) row.set(kUpperAnyDistribution, upper.nats);
   }
   set_task(measured.task, row);
+  if (measured.recipient) {
+    row.set("associations", measured.recipient->associations);
+    row.set("spikes", measured.recipient->spikes);
+    row.set("copied", measured.recipient->copied);
+    row.set("copied_original", measured.recipient->copied_original);
+  }
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
   return row;
@@ -394,7 +400,11 @@ CurveTable curve_of(const TableCurveResult& result) {
                                       column::kTaskHigh,
                                       column::kTaskReleased,
                                       column::kTaskLoss,
-                                      column::kTasks})
+                                      column::kTasks,
+                                      std::string_view("associations"),
+                                      std::string_view("spikes"),
+                                      std::string_view("copied"),
+                                      std::string_view("copied_original")})
     out.more_columns.emplace_back(name);
   const auto set_loss = [&](const std::vector<TaskScore>& scores, CurveRow& row) {
     if (result.unchanged && !scores.empty())
@@ -407,6 +417,8 @@ CurveTable curve_of(const TableCurveResult& result) {
     row.set(column::kPoint, std::to_string(point.number));
     row.set(column::kTrainingDistortion, point.training_distortion);
     row.set(column::kTrainingBelief, point.training_belief);
+    row.optimum = point.optimum;
+    row.excess = point.excess;
     row.set("training_leakage", point.training_leakage.nats);
     row.set("dominated", point.dominated ? "yes" : "no");
     row.set(column::kStop, to_string(point.training.stop));
