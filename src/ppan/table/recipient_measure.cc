@@ -66,10 +66,11 @@ RecipientMeasure::RecipientMeasure(const EncodedRows& train, const EncodedRows& 
     for (int b = 1; b < kBins && !values.empty(); ++b)
       edges.push_back(values[static_cast<std::size_t>(b) * (values.size() - 1) / kBins]);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    std::map<double, double> share;
-    for (const double x : values) share[x] += 1 / static_cast<double>(rows.rows);
-    for (const auto& [value, each] : share) {
-      if (each >= kSpikeShare) spikes_.push_back({c, value, each});
+    std::map<double, std::int64_t> count;
+    for (const double x : values) ++count[x];
+    for (const auto& [value, each] : count) {
+      const double share = static_cast<double>(each) / static_cast<double>(rows.rows);
+      if (share >= kSpikeShare) spikes_.push_back({c, value, share});
     }
   }
   std::string key;

@@ -280,6 +280,53 @@ EncodedRows with_columns(const EncodedRows& rows, const std::vector<std::int32_t
   return out;
 }
 
+// Columns of curve.csv beyond those that every curve has.
+std::vector<std::string> more_columns() {
+  namespace column = curve_column;
+  std::vector<std::string> out;
+  for (const std::string_view name :
+       {column::kPoint,
+        column::kLeakageLow,
+        column::kLeakageHigh,
+        column::kLeakageKind,
+        column::kLeakageMethod,
+        column::kUpperEnd,
+        column::kPower,
+        column::kForecast,
+        column::kForecastLow,
+        column::kForecastHigh,
+        column::kInconclusive,
+        column::kUpperBound,
+        kUpperLow,
+        kUpperHigh,
+        kUpperMethod,
+        std::string_view("changed"),
+        column::kTrainingDistortion,
+        column::kTrainingBelief,
+        std::string_view("training_leakage"),
+        std::string_view("dominated"),
+        column::kStop,
+        column::kSeed,
+        column::kSeconds,
+        std::string_view("model"),
+        kAuditColumn,
+        std::string_view("label"),
+        kUpperAnyDistribution,
+        column::kTaskMetric,
+        column::kTaskScore,
+        column::kTaskLow,
+        column::kTaskHigh,
+        column::kTaskReleased,
+        column::kTaskLoss,
+        column::kTasks,
+        std::string_view("associations"),
+        std::string_view("spikes"),
+        std::string_view("copied"),
+        std::string_view("copied_original")})
+    out.emplace_back(name);
+  return out;
+}
+
 std::string made_by_curve(const AuditReport& report) {
   return fmt::format("by the attackers of 'ppan audit{}', on {} rows that the mechanism was not trained on",
                      report.quick ? " --quick" : "", report.rows);
@@ -367,45 +414,7 @@ MetricsLine metrics_of(int point, const EpochReport& epoch, double entropy) {
 CurveTable curve_of(const TableCurveResult& result) {
   namespace column = curve_column;
   CurveTable out;
-  for (const std::string_view name : {column::kPoint,
-                                      column::kLeakageLow,
-                                      column::kLeakageHigh,
-                                      column::kLeakageKind,
-                                      column::kLeakageMethod,
-                                      column::kUpperEnd,
-                                      column::kPower,
-                                      column::kForecast,
-                                      column::kForecastLow,
-                                      column::kForecastHigh,
-                                      column::kInconclusive,
-                                      column::kUpperBound,
-                                      kUpperLow,
-                                      kUpperHigh,
-                                      kUpperMethod,
-                                      std::string_view("changed"),
-                                      column::kTrainingDistortion,
-                                      column::kTrainingBelief,
-                                      std::string_view("training_leakage"),
-                                      std::string_view("dominated"),
-                                      column::kStop,
-                                      column::kSeed,
-                                      column::kSeconds,
-                                      std::string_view("model"),
-                                      kAuditColumn,
-                                      std::string_view("label"),
-                                      kUpperAnyDistribution,
-                                      column::kTaskMetric,
-                                      column::kTaskScore,
-                                      column::kTaskLow,
-                                      column::kTaskHigh,
-                                      column::kTaskReleased,
-                                      column::kTaskLoss,
-                                      column::kTasks,
-                                      std::string_view("associations"),
-                                      std::string_view("spikes"),
-                                      std::string_view("copied"),
-                                      std::string_view("copied_original")})
-    out.more_columns.emplace_back(name);
+  out.more_columns = more_columns();
   const auto set_loss = [&](const std::vector<TaskScore>& scores, CurveRow& row) {
     if (result.unchanged && !scores.empty())
       row.set(column::kTaskLoss, task_loss(result.unchanged->task, scores));
