@@ -118,7 +118,7 @@ def of_run(context, run, rows, job, family, name):
         yield Figure(PART, f"{name}: above the best subset of dropped columns", score - number(dropped, "task_score"), "", bar=LEAST_GAIN,
                      note=dropped["label"])
     upper = number(point, "leakage_upper")
-    if upper is not None:
+    if upper is not None and family == "codebook":
         yield Figure(PART, f"{name}: certificate above what was found", upper - leakage, "nats", bar=CERTIFICATE_GAP, at_most=True,
                      note=f"{upper:.4f}; for every distribution {number(point, 'leakage_upper_any_distribution') or 0:.4f}")
     seen = recipient(context, run, point, job)
