@@ -42,6 +42,11 @@ bool same_cell(const ColumnEncoding& column, const EncodedColumn& a, std::size_t
 }
 
 std::string network_text(const TableComponent& component) {
+  if (component.kind == ComponentKind::kCodebook)
+    return fmt::format("codebook of {} codewords", component.codebook->codewords());
+  if (component.kind == ComponentKind::kHeads)
+    return fmt::format("{} heads, {} parameters", component.heads->heads.size(),
+                       component.heads->parameters.size());
   std::string text =
       fmt::format("{}, {} parameters", to_string(component.mechanism.kind), component.parameters.size());
   if (component.mechanism.kind == MechanismKind::kNoisyCode)
@@ -54,7 +59,9 @@ std::string network_text(const TableComponent& component) {
 
 std::optional<ComponentEffect> try_component(const TableModel& model, std::size_t component) {
   TableComponent alone = model.components()[component];
-  if (alone.parameters.size() > kMostParameters) return std::nullopt;
+  const Index parameters = alone.kind == ComponentKind::kHeads ? alone.heads->parameters.size()
+                                                               : alone.parameters.size();
+  if (parameters > kMostParameters) return std::nullopt;
   alone.weight = 1;
   const TableModel part(model.schema(), model.encoding(), {std::move(alone)});
   SeededRandom random = SeededRandom(1).fork("try-component");

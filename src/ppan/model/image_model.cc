@@ -95,7 +95,8 @@ void ImageReleaser::release(const Matrix<float>& pixels, RandomSource& random, M
           released(block, Eigen::all) = mechanism_[c]->release(part, random).value;
           break;
         case ComponentKind::kCodebook:
-          throw Error(ErrorCode::kInternal, "a codebook releases tables");
+        case ComponentKind::kHeads:
+          throw Error(ErrorCode::kInternal, "this kind of component releases tables");
       }
     }
   }

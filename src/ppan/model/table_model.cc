@@ -20,11 +20,12 @@ constexpr int kPartsVersion = 1;
 constexpr std::size_t kMostComponents = 64;
 constexpr double kWeightTolerance = 1e-9;
 
-constexpr std::array<std::pair<ComponentKind, std::string_view>, 4> kComponentNames{{
+constexpr std::array<std::pair<ComponentKind, std::string_view>, 5> kComponentNames{{
     {ComponentKind::kUnchanged, "unchanged"},
     {ComponentKind::kConstant, "constant"},
     {ComponentKind::kTrained, "trained"},
     {ComponentKind::kCodebook, "codebook"},
+    {ComponentKind::kHeads, "heads"},
 }};
 [[noreturn]] void malformed(const std::string& what) {
   throw Error(ErrorCode::kBadInput, fmt::format("the model's description is malformed: {}", what));
@@ -125,6 +126,11 @@ void check_component(const TableComponent& component, const std::string& field, 
       if (component.codebook) {
         list.add(field + ".codebook", component.codebook->check(encoding, observed, columns_of(released)));
       }
+      return;
+    case ComponentKind::kHeads:
+      list.require(component.heads != nullptr, field, "has no heads");
+      if (component.heads)
+        list.add(field + ".heads", component.heads->check(encoding, observed, columns_of(released)));
       return;
     case ComponentKind::kTrained:
       break;
@@ -245,6 +251,8 @@ ModelParts TableModel::to_parts() const {
     if (component.kind == ComponentKind::kCodebook) {
       json["codebook"] = codebook_to_json(*component.codebook, fmt::format("component-{}", i), parts.tensors);
     }
+    if (component.kind == ComponentKind::kHeads)
+      json["heads"] = heads_to_json(*component.heads, fmt::format("component-{}", i), parts.tensors);
     if (component.kind == ComponentKind::kTrained) {
       const std::string name = fmt::format("component-{}", i);
       json["mechanism"] = mechanism_to_json(component.mechanism);
@@ -289,6 +297,10 @@ TableModel TableModel::from_parts(const ModelParts& parts) {
       component.codebook =
           std::make_shared<const Codebook>(codebook_from_json(at(from, "codebook"), parts.tensors, used));
     }
+    if (component.kind == ComponentKind::kHeads) {
+      component.heads =
+          std::make_shared<const Heads>(heads_from_json(at(from, "heads"), parts.tensors, used));
+    }
     if (component.kind == ComponentKind::kTrained) {
       component.mechanism = mechanism_from_json(at(from, "mechanism"));
       if (from.contains("keep_within")) component.keep_within = get<double>(from, "keep_within");
@@ -313,6 +325,8 @@ class TableReleaser::Part {
     if (component.kind == ComponentKind::kCodebook) {
       codebook_.emplace(*component.codebook, model.encoding(), model.observed_layout());
     }
+    if (component.kind == ComponentKind::kHeads)
+      heads_.emplace(*component.heads, model.encoding(), model.observed_layout());
     if (component.kind != ComponentKind::kTrained) return;
     if (component.mechanism.kind != MechanismKind::kFinite && needs_double(model)) {
       in_double_.emplace(model, component);
@@ -339,6 +353,10 @@ class TableReleaser::Part {
     }
     if (codebook_) {
       codebook_->release(in, random, out.columns);
+      return;
+    }
+    if (heads_) {
+      heads_->release(in, random, out.columns);
       return;
     }
     if (component_->mechanism.kind == MechanismKind::kFinite) {
@@ -408,6 +426,7 @@ class TableReleaser::Part {
   std::optional<Network<float>> in_float_;
   std::optional<Network<double>> in_double_;
   std::optional<CodebookReleaser> codebook_;
+  std::optional<HeadsReleaser> heads_;
   EncodedRows split_;
 };
 

@@ -6,6 +6,7 @@
 //     unchanged   the useful columns as they are
 //     constant    the same row for everybody: the mean, the most frequent level
 //     codebook    a codeword, then a row drawn by a decoder that knows only the codeword (codebook.h)
+//     heads       a cell for each column, drawn by a network that sees the row (heads.h)
 //     trained     a network of the game, with a head for each released column:
 //                   noisy-code   w -> encoder -> code + noise -> decoder -> heads
 //                   noise-input  (w, noise) -> network -> heads
@@ -28,11 +29,12 @@
 #include "ppan/game/mechanism.h"
 #include "ppan/read/schema.h"
 #include "ppan/model/codebook.h"
+#include "ppan/model/heads.h"
 #include "ppan/model/row_rules.h"
 
 namespace ppan {
 
-enum class ComponentKind { kUnchanged, kConstant, kTrained, kCodebook };
+enum class ComponentKind { kUnchanged, kConstant, kTrained, kCodebook, kHeads };
 std::string_view to_string(ComponentKind kind);
 
 struct TableComponent {
@@ -52,6 +54,7 @@ struct TableComponent {
   double keep_within = 0;
 
   std::shared_ptr<const Codebook> codebook{};  ///< Codebook.
+  std::shared_ptr<const Heads> heads{};        ///< Heads.
 };
 
 /// A model taken apart for storage (model_parts.h).

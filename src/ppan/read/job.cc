@@ -296,7 +296,7 @@ std::string_view to_string(UnknownRow policy) {
   return name_at(std::array<std::string_view, 3>{"fail", "reject", "nearest"}, policy);
 }
 std::string_view to_string(MechanismFamily family) {
-  return name_at(std::array<std::string_view, 5>{"auto", "finite", "noise-input", "noisy-code", "codebook"},
+  return name_at(std::array<std::string_view, 6>{"auto", "finite", "noise-input", "noisy-code", "codebook", "heads"},
                  family);
 }
 std::string_view to_string(BudgetChoice form) {
@@ -330,8 +330,18 @@ Problems JobFile::check() const {
   problems.require(!schema.task.empty() || privacy.usefulness != Usefulness::kTask, "privacy.usefulness",
                    "\"task\" needs roles.task");
   // A key that a family does not look at would be believed to do something.
-  for (const char* key : {"privacy.usefulness", "privacy.task_weight", "mechanism.codewords"})
-    problems.require(codebook || !given.contains(key), key, "is for mechanism.family = \"codebook\" only");
+  const bool heads = mechanism.family == MechanismFamily::kHeads;
+  problems.require(codebook || !given.contains("mechanism.codewords"), "mechanism.codewords",
+                   "is for mechanism.family = \"codebook\" only");
+  for (const char* key : {"privacy.usefulness", "privacy.task_weight"})
+    problems.require(codebook || heads || !given.contains(key), key,
+                     "is for mechanism.family = \"codebook\" or \"heads\" only");
+  problems.require(heads || !given.contains("privacy.row_weight"), "privacy.row_weight",
+                   "is for mechanism.family = \"heads\" only");
+  problems.require(!heads || privacy.usefulness != Usefulness::kTask, "privacy.usefulness",
+                   "\"task\" alone is for mechanism.family = \"codebook\"; heads keep to a distortion");
+  for (const char* key : {"mechanism.code_size", "mechanism.code_radius", "privacy.budget_form"})
+    problems.require(!heads || !given.contains(key), key, "is not for mechanism.family = \"heads\"");
   for (const char* key :
        {"mechanism.code_size", "mechanism.code_radius", "mechanism.noise_inputs", "privacy.budget_form",
         "privacy.alpha", "train.batch", "train.adversary_steps", "train.learning_rate", "train.restarts"})

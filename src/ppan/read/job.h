@@ -25,7 +25,7 @@ enum class UnknownRow {
   kReject,   ///< Leave it out, and list it with the reason.
   kNearest,  ///< Take the grouped level (or the most frequent one), or the column's mean.
 };
-enum class MechanismFamily { kAuto, kFinite, kNoiseInput, kNoisyCode, kCodebook };
+enum class MechanismFamily { kAuto, kFinite, kNoiseInput, kNoisyCode, kCodebook, kHeads };
 /// What the release should stay useful for.
 enum class Usefulness { kColumns, kTask, kBoth };
 enum class BudgetChoice { kDual, kExpected, kRecord };
@@ -53,6 +53,7 @@ struct PrivacySettings {
   std::vector<double> leakages{};
   Usefulness usefulness = Usefulness::kBoth;
   double task_weight = 1;
+  double row_weight = 0.3;
   BudgetChoice budget_form = BudgetChoice::kDual;
   std::optional<double> alpha = 1;  ///< Order of the adversary's loss; absent: infinite.
   double surrogate_slack = 0;

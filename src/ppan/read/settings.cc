@@ -404,20 +404,22 @@ std::vector<Setting> make_settings() {
           "finite: exact, for few category cells; noise-input: a network fed with noise; "
           "noisy-code: a short code plus noise, then a decoder; codebook: one of finitely many codewords, "
           "then "
-          "a row drawn for it, with an upper bound for every attacker; auto: chosen by the table",
+          "a row drawn for it, with an upper bound for every attacker; heads: each column cut into cells, of "
+          "which a network draws one; auto: chosen by the table",
           at(&J::mechanism, &MechanismSettings::family),
           {{"auto", MechanismFamily::kAuto},
            {"finite", MechanismFamily::kFinite},
            {"noise-input", MechanismFamily::kNoiseInput},
            {"noisy-code", MechanismFamily::kNoisyCode},
-           {"codebook", MechanismFamily::kCodebook}}),
+           {"codebook", MechanismFamily::kCodebook},
+           {"heads", MechanismFamily::kHeads}}),
       hidden_setting(),
       whole_or<J>("mechanism.code_size", "numbers in the code of a noisy-code mechanism",
                   at(&J::mechanism, &MechanismSettings::code_size), 1, 512, "auto"),
       real<J>("mechanism.code_radius",
               "largest magnitude of each number of the code; its noise has deviation 1",
               at(&J::mechanism, &MechanismSettings::code_radius), 0.1, 100),
-      whole<J>("mechanism.noise_inputs", "noise inputs of a noise-input mechanism",
+      whole<J>("mechanism.noise_inputs", "noise inputs of a noise-input mechanism and of heads",
                at(&J::mechanism, &MechanismSettings::noise_inputs), 1, 512),
       whole_or<J>("mechanism.codewords", "codewords of a codebook; auto: one for 64 training rows, 8 to 512",
                   at(&J::mechanism, &MechanismSettings::codewords), 2, 4096, "auto"),
@@ -441,6 +443,9 @@ std::vector<Setting> make_settings() {
       real<J>("privacy.task_weight",
               "what a nat of lost information about a task weighs against a distortion of 1",
               at(&J::privacy, &PrivacySettings::task_weight), 0, 1000),
+      real<J>("privacy.row_weight",
+              "heads: what a network that tells released rows from original ones weighs against a distortion of 1",
+              at(&J::privacy, &PrivacySettings::row_weight), 0, 1000),
       choice<J, BudgetChoice>(
           "privacy.budget_form",
           "dual: a multiplier is moved until the budget is met; expected: penalty on the mean "

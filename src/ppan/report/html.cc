@@ -1,5 +1,6 @@
 #include "ppan/report/html.h"
 
+#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -254,6 +255,20 @@ void add_trade_off(Page& page, const RunFiles& run, std::size_t start) {
   page.raw("</section>");
 }
 
+// What the released rows are like.
+std::string row_cells(const CurveRow& row) {
+  const auto share = [&](std::string_view column) {
+    const auto value = row.number(column);
+    return value ? fmt::format("{:.2f}&nbsp;%", 100 * *value) : std::string();
+  };
+  const auto associations = row.number("associations");
+  const std::string original = share("copied_original");
+  return fmt::format(
+      "<td class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}{}</td>",
+      share("changed"), associations ? html::number(*associations, 3) : std::string(), share("spikes"),
+      share("copied"), original.empty() ? std::string() : fmt::format(" ({})", original));
+}
+
 // What a recipient of the release loses, where a task was measured.
 void add_recipient(Page& page, const RunFiles& run) {
   const auto measured = [](const CurveRow& row) {
@@ -267,11 +282,16 @@ void add_recipient(Page& page, const RunFiles& run) {
       "world? "
       "Tested on released rows: what would a recipient report? Of several tasks the first; the loss is the "
       "greatest "
-      "of all.</p><div class=\"scroll\"><table "
+      "of all. Associations: how far Cramer's V of two columns is off, on average over all pairs; spikes: the "
+      "greatest change of the share of a frequent value of a number; rows of others: released rows that equal a "
+      "training row in every column, in brackets how many of the original held-out rows do.</p><div "
+      "class=\"scroll\"><table "
       "id=\"recipient-table\"><thead><tr><th>release</th><th>task</th><th "
       "class=\"r\">on original rows</th><th class=\"r\">95&nbsp;% interval</th><th class=\"r\">on released "
       "rows</th><th "
-      "class=\"r\">loss</th><th class=\"r\">leakage</th></tr></thead><tbody>");
+      "class=\"r\">loss</th><th class=\"r\">leakage</th><th class=\"r\">cells changed</th><th "
+      "class=\"r\">associations</th><th class=\"r\">spikes</th><th class=\"r\">rows of "
+      "others</th></tr></thead><tbody>");
   const auto cell = [](const std::optional<double>& value) {
     return value ? html::number(*value, 3) : std::string();
   };
@@ -279,11 +299,11 @@ void add_recipient(Page& page, const RunFiles& run) {
     if (!measured(row)) continue;
     page.add(
         "<tr><td>{}: {}</td><td>{}</td><td class=\"r\">{}</td><td class=\"r\">{} to {}</td><td "
-        "class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}</td></tr>",
+        "class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}</td>{}</tr>",
         escape(row.series), escape(row.text("label")), escape(row.text(curve_column::kTaskMetric)),
         cell(row.number(curve_column::kTaskScore)), cell(row.number(curve_column::kTaskLow)),
         cell(row.number(curve_column::kTaskHigh)), cell(row.number(curve_column::kTaskReleased)),
-        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage));
+        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage), row_cells(row));
   }
   page.raw("</tbody></table></div></section>");
 }

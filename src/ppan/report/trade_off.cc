@@ -29,6 +29,7 @@ constexpr std::array kKnown{
     KnownSeries{"reference/noise", "independent noise"},
     KnownSeries{"reference/randomized-response", "randomized response of the categories"},
     KnownSeries{"reference/gaussian-noise", "Gaussian noise on the numbers"},
+    KnownSeries{"reference/optimum", "the exact optimum for the rows of the table"},
     KnownSeries{"reference/time-sharing", "time-sharing (unchanged or constant)"},
 };
 

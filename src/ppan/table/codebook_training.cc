@@ -457,9 +457,13 @@ CodebookShape codebook_shape(const EncodedRows& train, const Schema& schema, con
                             codewords, options.least_rows, codewords * options.least_rows, train.rows),
                 "set mechanism.codewords lower, or use a larger table");
   }
+  return coded_shape(train, schema, encoding, options.levels, options.least_rows);
+}
+
+CodebookShape coded_shape(const EncodedRows& train, const Schema& schema, const Encoding& encoding,
+                          LevelOptions levels, std::int64_t least_rows) {
   CodebookShape shape;
-  LevelOptions levels = options.levels;
-  levels.least_rows = options.least_rows;
+  levels.least_rows = least_rows;
   const auto fit = [&](const std::vector<std::string>& names) {
     std::vector<ColumnLevels> out;
     for (const std::int32_t column : encoding.indices_of(names))
@@ -469,9 +473,9 @@ CodebookShape codebook_shape(const EncodedRows& train, const Schema& schema, con
   shape.observed = fit(schema.observed_columns());
   shape.released = fit(schema.useful);
   for (const std::int32_t column : encoding.indices_of(schema.hidden_columns()))
-    shape.hidden.push_back(coded_levels(train, column, encoding, options.least_rows));
+    shape.hidden.push_back(coded_levels(train, column, encoding, least_rows));
   for (const std::int32_t column : encoding.indices_of(schema.task))
-    shape.task.push_back(coded_levels(train, column, encoding, options.least_rows));
+    shape.task.push_back(coded_levels(train, column, encoding, least_rows));
   const Layout layout = make_layout(encoding, encoding.indices_of(schema.observed_columns()));
   shape.weight =
       codebook_distance_weights(encoding, layout, shape.observed, encoding.indices_of(schema.useful));

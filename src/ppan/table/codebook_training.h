@@ -64,6 +64,9 @@ struct CodebookShape {
   std::vector<ColumnLevels> task{};
   Vector<float> weight{};  ///< See CodebookCentres.
 };
+/// The columns of these roles cut into levels that at least `least_rows` people have.
+CodebookShape coded_shape(const EncodedRows& train, const Schema& schema, const Encoding& encoding,
+                          LevelOptions levels, std::int64_t least_rows);
 /// Throws Error(kUsage) when there are fewer training rows than the codewords need.
 CodebookShape codebook_shape(const EncodedRows& train, const Schema& schema, const Encoding& encoding,
                              const CodebookOptions& options);

@@ -80,7 +80,9 @@ std::vector<TaskScore> CurveMeasure::tasks(
 
 MeasuredRelease CurveMeasure::measure(std::string series, std::string label, const Releases& release) const {
   MeasuredRelease out{std::move(series), std::move(label)};
-  out.change = measure_change(rows_.held_out.rows, release(rows_.held_out.rows, 0), rows_.encoding);
+  const EncodedRows released = release(rows_.held_out.rows, 0);
+  out.change = measure_change(rows_.held_out.rows, released, rows_.encoding);
+  out.recipient = rows_.recipient.measure(released);
   out.audit = leakage(rows_.held_out, release);
   return out;
 }
@@ -89,7 +91,9 @@ MeasuredRelease CurveMeasure::measure_model(std::string series, std::string labe
                                             const TableModel& model) const {
   MeasuredRelease out{std::move(series), std::move(label)};
   const Releases release = releases(model);
-  out.change = measure_change(rows_.held_out.rows, release(rows_.held_out.rows, 0), rows_.encoding);
+  const EncodedRows released = release(rows_.held_out.rows, 0);
+  out.change = measure_change(rows_.held_out.rows, released, rows_.encoding);
+  out.recipient = rows_.recipient.measure(released);
   out.audit = leakage(rows_.held_out, release, LeakageDetail::kWhole, &model);
   out.upper = out.audit.upper_bound();
   out.task = tasks([&](const EncodedRows& rows) { return release(rows, 0); });

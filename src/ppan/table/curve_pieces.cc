@@ -77,14 +77,34 @@ double leakage_of(const CurveRows& rows, int number, const CodebookStart& start)
   return leakages.at(static_cast<std::size_t>(number) - 1);
 }
 
-TableModel model_of(const TrainedMechanism& trained, int number, const CurveRows& rows) {
-  TableComponent component;
-  component.kind = ComponentKind::kTrained;
-  component.label = fmt::format("point {}", number);
-  component.mechanism = trained.mechanism;
-  component.parameters = trained.parameters;
-  if (trained.mechanism.kind == MechanismKind::kNoiseInput) component.keep_within = kKeepWithin;
-  return {rows.schema, rows.encoding, {std::move(component)}};
+// What one training for a budget gives.
+struct TrainedPart {
+  TableComponent component{};
+  double belief = 0;
+  TrainSummary summary{};
+};
+
+TrainedPart train_part(const CurveRows& rows, const CurveStart& start, double budget, std::uint64_t seed,
+                       const CurveWatch& watch) {
+  TrainedPart out;
+  if (rows.heads()) {
+    TrainedHeads trained = train_heads({rows.heads_fit, rows.heads_train, start.heads_parameters, start.heads_teacher},
+                                       budget, rows.options.heads, seed, watch.observers);
+    out.component.kind = ComponentKind::kHeads;
+    out.component.heads = std::make_shared<const Heads>(std::move(trained.heads));
+    out.belief = trained.belief;
+    out.summary = std::move(trained.summary);
+    return out;
+  }
+  TrainedMechanism trained =
+      train_point(*rows.game, start.game, budget, rows.options.training, seed, watch.observers);
+  out.component.kind = ComponentKind::kTrained;
+  out.component.mechanism = trained.mechanism;
+  out.component.parameters = std::move(trained.parameters);
+  if (trained.mechanism.kind == MechanismKind::kNoiseInput) out.component.keep_within = kKeepWithin;
+  out.belief = trained.belief;
+  out.summary = std::move(trained.summary);
+  return out;
 }
 
 double spent_on(const CurvePart& part, const TableModel& model, const CurveRows& rows,
@@ -117,11 +137,11 @@ bool train_game(const CurveRows& rows, const CurveStart& start, const CurveMeasu
   double best = 0;
   for (int restart = 0; restart < training.restarts; ++restart) {
     const auto stream = static_cast<std::uint64_t>(out.number) * 1000 + static_cast<std::uint64_t>(restart);
-    TrainedMechanism trained =
-        train_point(*rows.game, start.game, std::max(0.0, out.budget - rows.grid_cost), training,
-                    rows.seed_of("point", stream), watch.observers);
+    TrainedPart trained = train_part(rows, start, std::max(0.0, out.budget - rows.grid_cost),
+                                     rows.seed_of("point", stream), watch);
     if (watch.stopped && watch.stopped()) return false;
-    TableModel model = model_of(trained, out.number, rows);
+    trained.component.label = fmt::format("point {}", out.number);
+    TableModel model(rows.schema, rows.encoding, {std::move(trained.component)});
     if (training.restarts > 1) {
       const double loss = loss_of(model, out.budget, rows, measure);
       if (out.model && loss >= best) continue;
@@ -203,6 +223,10 @@ CurveStart make_start(const CurveRows& rows, const CurveWatch& watch) {
   if (rows.codebook()) {
     out.codebook = train_codebook_start(rows.codebook_train, rows.codebook_held_out, rows.codebook_shape,
                                         rows.options.codebook, rows.seed_of("start"), watch.observers);
+  } else if (rows.heads()) {
+    HeadsStart heads = start_heads(rows.heads_fit, rows.heads_train, rows.options.heads, rows.seed_of("start"));
+    out.heads_parameters = std::move(heads.parameters);
+    out.heads_teacher = std::move(heads.teacher);
   } else {
     out.game = train_start(*rows.game, rows.options.training, rows.seed_of("start"), watch.observers);
   }

@@ -66,6 +66,12 @@ CurvePart part_of(const CurveRows& rows, const Table& table, const EncodedRows& 
 
 // What the game is played on.
 void make_players(CurveRows& rows) {
+  rows.recipient = RecipientMeasure(rows.train, rows.held_out.rows, rows.encoding.indices_of(rows.schema.useful), rows.encoding);
+  if (rows.heads()) {
+    rows.heads_fit = fit_heads(rows.train, rows.schema, rows.encoding, rows.options.heads.levels, rows.options.heads.least_rows);
+    rows.heads_train = heads_rows(rows.train, rows.schema, rows.encoding, rows.heads_fit);
+    return;
+  }
   if (!rows.codebook()) {
     rows.game = make_game(rows.train, rows.schema, rows.encoding, rows.options.training);
     return;
@@ -97,7 +103,7 @@ EncodedRows CurveRows::useful(const EncodedRows& from) const {
 }
 
 std::string CurveRows::mechanism() const {
-  return std::string(codebook() ? to_string(MechanismFamily::kCodebook) : to_string(game->kind));
+  return std::string(game ? to_string(game->kind) : to_string(options.training.family));
 }
 
 std::uint64_t CurveRows::seed_of(std::string_view what, std::uint64_t number) const {

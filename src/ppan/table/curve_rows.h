@@ -15,6 +15,8 @@
 #include "ppan/read/schema.h"
 #include "ppan/read/table.h"
 #include "ppan/table/codebook_training.h"
+#include "ppan/table/heads_training.h"
+#include "ppan/table/recipient_measure.h"
 #include "ppan/table/table_curve.h"
 #include "ppan/table/table_training.h"
 
@@ -42,12 +44,16 @@ struct CurveRows {
   double grid_cost = 0;      ///< Distortion of the table as it is, rounded to the grids.
   double most_distortion = 0;               ///< Of the constant release, on the training rows.
   std::optional<TableModel> constant{};     ///< Always there.
-  std::optional<TableGame> game{};          ///< Absent for a codebook.
+  std::optional<TableGame> game{};          ///< Absent for a codebook and for heads.
   CodebookShape codebook_shape{};           ///< Of a codebook, like the following.
   CodebookRows codebook_train{};
   CodebookRows codebook_held_out{};
+  HeadsFit heads_fit{};  ///< Of heads, like the following.
+  HeadsRows heads_train{};
+  RecipientMeasure recipient{};  ///< Of releases of the held-out rows.
 
   [[nodiscard]] bool codebook() const { return options.training.family == MechanismFamily::kCodebook; }
+  [[nodiscard]] bool heads() const { return options.training.family == MechanismFamily::kHeads; }
   /// Whether the mechanism sees every column that it releases.
   [[nodiscard]] bool observes_useful() const;
   [[nodiscard]] EncodedRows useful(const EncodedRows& rows) const;

@@ -26,8 +26,8 @@ void members(Archive& archive, CodebookStart& value) {
 }
 template <typename Archive>
 void members(Archive& archive, CurveStart& value) {
-  auto& [game, codebook, seconds] = value;
-  archive(game, codebook, seconds);
+  auto& [game, codebook, heads_parameters, heads_teacher, seconds] = value;
+  archive(game, codebook, heads_parameters, heads_teacher, seconds);
 }
 template <typename Archive>
 void members(Archive& archive, ColumnChange& value) {
@@ -45,9 +45,14 @@ void members(Archive& archive, TaskScore& value) {
   archive(task, metric, original, released);
 }
 template <typename Archive>
+void members(Archive& archive, RecipientView& value) {
+  auto& [associations, spikes, copied, copied_original] = value;
+  archive(associations, spikes, copied, copied_original);
+}
+template <typename Archive>
 void members(Archive& archive, MeasuredRelease& value) {
-  auto& [series, label, budget, change, audit, upper, task] = value;
-  archive(series, label, budget, change, audit, upper, task);
+  auto& [series, label, budget, change, audit, upper, task, recipient] = value;
+  archive(series, label, budget, change, audit, upper, task, recipient);
 }
 /// Without the model, which has a form of its own.
 template <typename Archive>

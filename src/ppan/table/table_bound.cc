@@ -62,6 +62,7 @@ std::vector<Estimate> component_bounds(const TableModel& model, const TableCompo
                                        const DensityBoundOptions& options) {
   switch (component.kind) {
     case ComponentKind::kUnchanged:
+    case ComponentKind::kHeads:  // a number whose cell stays is released as it is
       return {};
     case ComponentKind::kConstant:
       if (!kept_tasks(model).empty()) return constant_bounds(model, rows, x);

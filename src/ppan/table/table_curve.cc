@@ -35,6 +35,7 @@ Problems TableCurveOptions::check() const {
   for (const double budget : budgets) list.require_at_least("budgets", budget, 0);
   list.add("training", training.check());
   list.add("codebook", codebook.check());
+  list.add("heads", heads.check());
   const bool by_leakage = training.family == MechanismFamily::kCodebook;
   list.require(by_leakage ? budgets.empty() : leakages.empty(), by_leakage ? "budgets" : "leakages",
                "belong to another family of mechanisms");
@@ -66,6 +67,15 @@ TableCurveOptions table_curve_options(const JobFile& job) {
   out.codebook.least_rows = job.encode.min_rows;
   out.codebook.column_weight = job.privacy.usefulness == Usefulness::kTask ? 0 : 1;
   out.codebook.task_weight = job.privacy.usefulness == Usefulness::kColumns ? 0 : job.privacy.task_weight;
+  out.heads.hidden = out.training.hidden;
+  out.heads.noise_inputs = out.training.noise_inputs;
+  if (job.train.epochs) out.heads.epochs = static_cast<int>(*job.train.epochs);
+  out.heads.batch = job.train.batch;
+  out.heads.adversary_steps = static_cast<int>(job.train.adversary_steps);
+  out.heads.rate = job.train.learning_rate;
+  out.heads.least_rows = job.encode.min_rows;
+  out.heads.task_weight = out.codebook.task_weight;
+  out.heads.row_weight = job.privacy.row_weight;
   switch (job.privacy.budget_form) {
     case BudgetChoice::kDual:
       out.training.budget_form = BudgetForm::kDual;

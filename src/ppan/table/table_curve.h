@@ -19,6 +19,8 @@
 #include "ppan/read/job.h"
 #include "ppan/read/table.h"
 #include "ppan/table/codebook_training.h"
+#include "ppan/table/heads_training.h"
+#include "ppan/table/recipient_measure.h"
 #include "ppan/table/table_measure.h"
 #include "ppan/table/table_training.h"
 #include "ppan/table/task_measure.h"
@@ -32,6 +34,7 @@ struct TableCurveOptions {
   std::vector<double> budgets{};  ///< Instead of `points`; each at least 0.
   TableTrainingOptions training{};
   CodebookOptions codebook{};      ///< Used when training.family is kCodebook.
+  HeadsOptions heads{};            ///< Used when training.family is kHeads.
   std::vector<double> leakages{};  ///< Codebook only, instead of `points`: nats that the points aim at.
   double validation = 0.15;        ///< Share of the rows used to choose between trainings. 0 to 0.5.
   double test = 0.25;              ///< Share of the rows the mechanism never sees. Above 0, at most 0.8.
@@ -74,6 +77,8 @@ struct MeasuredRelease {
   /// What a recipient loses, for each task column: learned from released training rows, tested on the same
   /// rows that are attacked.
   std::vector<TaskScore> task{};
+  /// Models and noise: what the released rows are like.
+  std::optional<RecipientView> recipient{};
 };
 
 /// One trained point.
@@ -82,6 +87,11 @@ struct TablePoint {
   double budget = 0;
   MeasuredRelease measured{};
   double training_distortion = 0;
+  /// Small tables of categories: the least leakage at its distortion, and what it leaks beyond that, both for the
+  /// empirical distribution of the training rows (table_optimum.h). Where P(z|w) of the point is not known, its
+  /// measured leakage counts.
+  std::optional<double> optimum{};
+  std::optional<double> excess{};
   Estimate training_leakage{};  ///< On training rows, by the same kind of attackers: to see overfitting.
   double training_belief = 0;   ///< I(X;C) as the adversary of the game believes it, nats.
   bool dominated = false;       ///< By the hull of the other points; see is_dominated().

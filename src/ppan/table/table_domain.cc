@@ -10,6 +10,7 @@
 #include "ppan/core/error.h"
 #include "ppan/model/model_parts.h"
 #include "ppan/table/table_archive.h"
+#include "ppan/table/table_optimum.h"
 #include "ppan/table/table_references.h"
 
 namespace ppan {
@@ -97,6 +98,34 @@ void add_time_sharing(TableCurveResult& result) {
   for (const TablePoint& point : result.points) {
     result.references.push_back(
         time_sharing(*result.unchanged, *result.constant, point.measured.change.distortion));
+  }
+}
+
+// Where the table is small enough for the exact optimum: beside each point, and on a line of its own.
+void add_optimum(const CurveRows& rows, TableCurveResult& result) {
+  if (!result.schema.kept_columns().empty()) return;  // what is kept tells as well
+  const auto exact = TableOptimum::fit(rows.train, result.schema, result.encoding);
+  if (!exact) return;
+  for (TablePoint& point : result.points) {
+    const auto mechanism = exact->mechanism_of(*point.model);
+    const double distortion = mechanism ? exact->distortion(*mechanism) : point.measured.change.distortion;
+    const theory::ConvexSolution best = exact->at(distortion);
+    point.optimum = best.leakage;
+    point.excess = (mechanism ? exact->leakage(*mechanism) : point.measured.audit.leakage().nats) - best.leakage;
+    MeasuredRelease out{"reference/optimum", "the least leakage of any mechanism, for the rows of the table"};
+    out.budget = distortion;
+    out.change.distortion = best.distortion;
+    AttributeAudit& to = out.audit.attributes.emplace_back();
+    to.name = point.measured.audit.attributes.front().name;
+    to.entropy = point.measured.audit.entropy();
+    to.leakage = {.nats = best.leakage,
+                  .interval95 = std::nullopt,
+                  .bound = Bound::kExact,
+                  .method = fmt::format("exact for the empirical distribution of {} rows, within {:.1g} nats",
+                                        rows.train.rows, std::max(best.gap(), 1e-12)),
+                  .samples = rows.train.rows};
+    to.upper_end = best.leakage;
+    result.references.push_back(std::move(out));
   }
 }
 
@@ -302,6 +331,7 @@ TableCurveResult TableDomain::finish(const Pieces& pieces) const {
       result.references.push_back(unarchived<MeasuredRelease>(*bytes));
   }
   add_time_sharing(result);
+  add_optimum(rows_, result);
   complete(result);
   const std::vector<Piece> all = this->pieces();
   result.interrupted =

@@ -48,7 +48,8 @@ MechanismKind choose_kind(const Encoding& encoding, const std::vector<std::int32
     case MechanismFamily::kNoisyCode:
       return MechanismKind::kNoisyCode;
     case MechanismFamily::kCodebook:
-      throw Error(ErrorCode::kInternal, "a codebook is not trained by the game of networks");
+    case MechanismFamily::kHeads:
+      throw Error(ErrorCode::kInternal, "this family is not trained by the game of networks");
     case MechanismFamily::kFinite:
       break;
   }

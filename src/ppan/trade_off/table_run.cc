@@ -104,6 +104,12 @@ CurveRow row_of(const MeasuredRelease& measured) {
   }
   set_measures(measured.audit, row);
   set_task(measured.task, row);
+  if (measured.recipient) {
+    row.set("associations", measured.recipient->associations);
+    row.set("spikes", measured.recipient->spikes);
+    row.set("copied", measured.recipient->copied);
+    row.set("copied_original", measured.recipient->copied_original);
+  }
   row.set("changed", measured.change.changed);
   row.set("label", measured.label);
   return row;
@@ -269,6 +275,53 @@ EncodedRows with_columns(const EncodedRows& rows, const std::vector<std::int32_t
   return out;
 }
 
+// Columns of curve.csv beyond those that every curve has.
+std::vector<std::string> more_columns() {
+  namespace column = curve_column;
+  std::vector<std::string> out;
+  for (const std::string_view name :
+       {column::kPoint,
+        column::kLeakageLow,
+        column::kLeakageHigh,
+        column::kLeakageKind,
+        column::kLeakageMethod,
+        column::kUpperEnd,
+        column::kPower,
+        column::kForecast,
+        column::kForecastLow,
+        column::kForecastHigh,
+        column::kInconclusive,
+        column::kUpperBound,
+        kUpperLow,
+        kUpperHigh,
+        kUpperMethod,
+        std::string_view("changed"),
+        column::kTrainingDistortion,
+        column::kTrainingBelief,
+        std::string_view("training_leakage"),
+        std::string_view("dominated"),
+        column::kStop,
+        column::kSeed,
+        column::kSeconds,
+        std::string_view("model"),
+        kAuditColumn,
+        std::string_view("label"),
+        kUpperAnyDistribution,
+        column::kTaskMetric,
+        column::kTaskScore,
+        column::kTaskLow,
+        column::kTaskHigh,
+        column::kTaskReleased,
+        column::kTaskLoss,
+        column::kTasks,
+        std::string_view("associations"),
+        std::string_view("spikes"),
+        std::string_view("copied"),
+        std::string_view("copied_original")})
+    out.emplace_back(name);
+  return out;
+}
+
 std::string made_by_curve(const AuditReport& report) {
   return fmt::format("by the attackers of 'ppan audit{}', on {} rows that the mechanism was not trained on",
                      report.quick ? " --quick" : "", report.rows);
@@ -366,41 +419,7 @@ std::string metrics_of(const TableCurveResult& result, const AlphaPrior& prior) 
 CurveTable curve_of(const TableCurveResult& result) {
   namespace column = curve_column;
   CurveTable out;
-  for (const std::string_view name : {column::kPoint,
-                                      column::kLeakageLow,
-                                      column::kLeakageHigh,
-                                      column::kLeakageKind,
-                                      column::kLeakageMethod,
-                                      column::kUpperEnd,
-                                      column::kPower,
-                                      column::kForecast,
-                                      column::kForecastLow,
-                                      column::kForecastHigh,
-                                      column::kInconclusive,
-                                      column::kUpperBound,
-                                      kUpperLow,
-                                      kUpperHigh,
-                                      kUpperMethod,
-                                      std::string_view("changed"),
-                                      column::kTrainingDistortion,
-                                      column::kTrainingBelief,
-                                      std::string_view("training_leakage"),
-                                      std::string_view("dominated"),
-                                      column::kStop,
-                                      column::kSeed,
-                                      column::kSeconds,
-                                      std::string_view("model"),
-                                      kAuditColumn,
-                                      std::string_view("label"),
-                                      kUpperAnyDistribution,
-                                      column::kTaskMetric,
-                                      column::kTaskScore,
-                                      column::kTaskLow,
-                                      column::kTaskHigh,
-                                      column::kTaskReleased,
-                                      column::kTaskLoss,
-                                      column::kTasks})
-    out.more_columns.emplace_back(name);
+  out.more_columns = more_columns();
   const auto set_loss = [&](const std::vector<TaskScore>& scores, CurveRow& row) {
     if (result.unchanged && !scores.empty())
       row.set(column::kTaskLoss, task_loss(result.unchanged->task, scores));
@@ -412,6 +431,8 @@ CurveTable curve_of(const TableCurveResult& result) {
     row.set(column::kPoint, std::to_string(point.number));
     row.set(column::kTrainingDistortion, point.training_distortion);
     row.set(column::kTrainingBelief, point.training_belief);
+    row.optimum = point.optimum;
+    row.excess = point.excess;
     row.set("training_leakage", point.training_leakage.nats);
     row.set("dominated", point.dominated ? "yes" : "no");
     row.set(column::kStop, to_string(point.training.stop));

@@ -1,0 +1,252 @@
+#include "ppan/model/heads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "ppan/model/codebook.h"
+
+namespace ppan {
+namespace {
+
+constexpr std::size_t kMostHeadCells = 4096;  // of a head
+constexpr std::size_t kMostLayers = 16;
+constexpr Index kMostUnits = 8192;
+constexpr Index kMostNoise = 1024;
+
+void check_head(const Heads& heads, std::size_t h, std::vector<int>& covered, ProblemList& list) {
+  const Head& head = heads.heads[h];
+  const std::string field = fmt::format("heads[{}]", h);
+  bool known = !head.member.empty();
+  for (const std::int32_t member : head.member)
+    known = known && member >= 0 && static_cast<std::size_t>(member) < heads.released.size();
+  list.require(known, field + ".member", "must name released columns");
+  list.require(!head.cell.empty() && head.cell.size() <= kMostHeadCells, field + ".cell",
+               fmt::format("must be 1 to {}", kMostHeadCells));
+  if (!known) return;
+  for (const std::int32_t member : head.member) ++covered[static_cast<std::size_t>(member)];
+  bool fits = true;
+  for (const Symbols& cell : head.cell) {
+    fits = fits && cell.size() == head.member.size();
+    for (std::size_t m = 0; fits && m < cell.size(); ++m) {
+      const ColumnLevels& levels = heads.released[static_cast<std::size_t>(head.member[m])];
+      fits = cell[m] >= 0 && cell[m] < levels.levels();
+    }
+  }
+  list.require(fits, field + ".cell", "must hold a level of each member");
+}
+
+void check_levels(const std::vector<ColumnLevels>& levels, const std::vector<std::int32_t>& columns,
+                  const Encoding& encoding, const std::string& field, ProblemList& list) {
+  list.require(levels.size() == columns.size(), field, "has not every column");
+  for (std::size_t c = 0; c < levels.size() && c < columns.size(); ++c) {
+    const ColumnEncoding& how = encoding.columns[static_cast<std::size_t>(columns[c])];
+    list.require(levels[c].column == columns[c] && levels[c].numeric == how.numeric() &&
+                     (how.numeric() || levels[c].category_levels == how.width()) &&
+                     (!levels[c].may_be_missing || how.may_be_missing),
+                 fmt::format("{}[{}]", field, c), "has levels of another column");
+    list.add(fmt::format("{}[{}]", field, c), levels[c].check());
+  }
+}
+
+}  // namespace
+
+HeadsShape Heads::shape(Index features) const {
+  HeadsShape out{.features = features, .noise_inputs = noise_inputs, .hidden = hidden, .cells = {}, .pairs = pairs};
+  for (const Head& head : heads) out.cells.push_back(static_cast<Index>(head.cell.size()));
+  return out;
+}
+
+Problems Heads::check(const Encoding& encoding, const Layout& observed_layout,
+                      const std::vector<std::int32_t>& released_columns) const {
+  ProblemList list;
+  list.require(hidden.size() <= kMostLayers, "hidden", "has too many layers");
+  for (const Index units : hidden) list.require_between("hidden", static_cast<double>(units), 1, kMostUnits);
+  list.require(noise_inputs >= 0 && noise_inputs <= kMostNoise, "noise_inputs",
+               fmt::format("are {}, must be 0 to {}", noise_inputs, kMostNoise));
+  std::vector<std::int32_t> seen;
+  for (const Block& block : observed_layout.blocks) seen.push_back(block.column);
+  check_levels(observed, seen, encoding, "observed", list);
+  check_levels(released, released_columns, encoding, "released", list);
+  for (const std::int32_t column : released_columns) {
+    list.require(std::find(seen.begin(), seen.end(), column) != seen.end(), "released",
+                 fmt::format("column {} is not observed", column + 1));
+  }
+  Problems problems = list.take();
+  if (!problems.empty()) return problems;
+  std::vector<int> covered(released.size(), 0);
+  for (std::size_t h = 0; h < heads.size(); ++h) check_head(*this, h, covered, list);
+  for (std::size_t c = 0; c < covered.size(); ++c) {
+    const bool derived =
+        !encoding.columns[static_cast<std::size_t>(released_columns[c])].derived_from.empty();
+    list.require(covered[c] == (derived ? 0 : 1), "heads",
+                 fmt::format("released column {} is in {} of them", c + 1, covered[c]));
+  }
+  for (const HeadPair& pair : pairs) {
+    const bool known = pair.first >= 0 && pair.first < pair.second &&
+                       static_cast<std::size_t>(pair.second) < heads.size();
+    const bool sized =
+        known &&
+        pair.together.rows() == static_cast<Index>(heads[static_cast<std::size_t>(pair.first)].cell.size()) &&
+        pair.together.cols() == static_cast<Index>(heads[static_cast<std::size_t>(pair.second)].cell.size());
+    list.require(sized && pair.together.allFinite(), "pairs", "must tell about two heads in their order");
+  }
+  problems = list.take();
+  if (!problems.empty() || heads.empty()) return problems;
+  Index width = codebook_features(observed_layout, observed) + noise_inputs;
+  Index cells = 0;
+  Index needed = 0;
+  for (const Head& head : heads) {
+    const auto count = static_cast<Index>(head.cell.size());
+    cells += count;
+    needed += count * count;
+  }
+  for (const Index units : hidden) {
+    needed += (width + 1) * units;
+    width = units;
+  }
+  needed += (width + 1) * cells;
+  list.require(parameters.size() == needed && parameters.allFinite(), "parameters",
+               fmt::format("must be {} finite numbers", needed));
+  return list.take();
+}
+
+CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
+                  const std::vector<Symbols>& level) {
+  const Index rows = level.empty() ? 0 : static_cast<Index>(level.front().size());
+  CellRows out(static_cast<Index>(heads.size()), rows);
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const Head& head = heads[h];
+    std::map<Symbols, std::int32_t> known;
+    for (std::size_t c = 0; c < head.cell.size(); ++c) known.emplace(head.cell[c], static_cast<std::int32_t>(c));
+    const auto nearest = [&](const Symbols& own) {
+      std::int32_t best = 0;
+      std::ptrdiff_t most = -1;
+      for (std::size_t c = 0; c < head.cell.size(); ++c) {
+        const std::ptrdiff_t alike =
+            std::inner_product(own.begin(), own.end(), head.cell[c].begin(), std::ptrdiff_t{0}, std::plus<>(),
+                               [](std::int32_t a, std::int32_t b) { return std::ptrdiff_t{a == b}; });
+        if (alike <= most) continue;
+        most = alike;
+        best = static_cast<std::int32_t>(c);
+      }
+      return best;
+    };
+    // A head of one column has its levels as cells, in their order, unless it leaves some out.
+    const auto first = static_cast<std::size_t>(head.member.front());
+    const bool plain = head.member.size() == 1 &&
+                       static_cast<std::int32_t>(head.cell.size()) == released[first].levels();
+    Symbols own(head.member.size());
+    for (Index r = 0; r < rows; ++r) {
+      const auto row = static_cast<std::size_t>(r);
+      if (plain) {
+        out(static_cast<Index>(h), r) = level[first][row];
+        continue;
+      }
+      for (std::size_t m = 0; m < own.size(); ++m)
+        own[m] = level[static_cast<std::size_t>(head.member[m])][row];
+      auto at = known.find(own);
+      if (at == known.end()) at = known.emplace(own, nearest(own)).first;
+      out(static_cast<Index>(h), r) = at->second;
+    }
+  }
+  return out;
+}
+
+HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout)
+    : heads_(&heads),
+      encoding_(&encoding),
+      layout_(&observed_layout),
+      network_(heads.shape(codebook_features(observed_layout, heads.observed))) {}
+
+void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out) {
+  std::vector<Symbols> level;
+  out.resize(heads_->released.size());
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    level.push_back(levels_of(in, heads_->released[c], *encoding_));
+    const EncodedColumn& from = in.columns[in.position_of(heads_->released[c].column)];
+    out[c].code = from.code;  // a number whose cell stays is released as it is
+    out[c].value = from.value;
+  }
+  codebook_features(in, *encoding_, *layout_, heads_->observed, features_);
+  noise_.resize(in.rows, heads_->noise_inputs);
+  fill_normal(random, noise_);
+  uniform_.resize(network_.heads(), in.rows);
+  for (Index i = 0; i < uniform_.size(); ++i) {
+    // Rounding to float may give 1, which a uniform number never is.
+    uniform_.data()[i] = std::min(static_cast<float>(random.uniform()), 0x1.fffffep-1F);
+  }
+  network_.draw(heads_->parameters, features_, cells_of(heads_->heads, heads_->released, level), noise_, uniform_,
+                drawn_);
+  for (std::size_t h = 0; h < heads_->heads.size(); ++h) {
+    const Head& head = heads_->heads[h];
+    for (std::size_t m = 0; m < head.member.size(); ++m) {
+      const auto c = static_cast<std::size_t>(head.member[m]);
+      for (std::size_t r = 0; r < out[c].code.size(); ++r) {
+        const std::int32_t drawn =
+            head.cell[static_cast<std::size_t>(drawn_(static_cast<Index>(h), static_cast<Index>(r)))][m];
+        if (drawn == level[c][r]) continue;
+        const DrawnCell cell = draw_cell(heads_->released[c], drawn, *encoding_, random);
+        out[c].code[r] = cell.code;
+        if (!out[c].value.empty()) out[c].value[r] = cell.value;
+      }
+    }
+  }
+}
+
+nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,
+                             std::map<std::string, Matrix<float>>& tensors) {
+  nlohmann::json json{{"hidden", heads.hidden}, {"noise_inputs", heads.noise_inputs}, {"tensors", prefix}};
+  for (const auto& [name, list] : {std::pair{"observed", &heads.observed}, std::pair{"released", &heads.released}}) {
+    json[name] = nlohmann::json::array();
+    for (const ColumnLevels& levels : *list) json[name].push_back(to_json(levels));
+  }
+  json["heads"] = nlohmann::json::array();
+  for (const Head& head : heads.heads) json["heads"].push_back({{"member", head.member}, {"cell", head.cell}});
+  json["pairs"] = nlohmann::json::array();
+  for (std::size_t p = 0; p < heads.pairs.size(); ++p) {
+    json["pairs"].push_back({{"first", heads.pairs[p].first}, {"second", heads.pairs[p].second}});
+    tensors[fmt::format("{}.pair-{}", prefix, p)] = heads.pairs[p].together;
+  }
+  tensors[prefix + ".parameters"] = heads.parameters;
+  return json;
+}
+
+Heads heads_from_json(const nlohmann::json& json, const std::map<std::string, Matrix<float>>& tensors,
+                      std::size_t& used) {
+  Heads out;
+  const auto tensor = [&](const std::string& name) {
+    const auto at = tensors.find(name);
+    if (at == tensors.end())
+      throw Error(ErrorCode::kBadInput, fmt::format("the model lacks the tensor \"{}\"", name));
+    ++used;
+    return at->second;
+  };
+  try {
+    out.hidden = json.at("hidden").get<std::vector<Index>>();
+    out.noise_inputs = json.at("noise_inputs").get<Index>();
+    const auto prefix = json.at("tensors").get<std::string>();
+    for (const nlohmann::json& levels : json.at("observed")) out.observed.push_back(levels_from_json(levels));
+    for (const nlohmann::json& levels : json.at("released")) out.released.push_back(levels_from_json(levels));
+    for (const nlohmann::json& head : json.at("heads"))
+      out.heads.push_back({head.at("member").get<std::vector<std::int32_t>>(),
+                           head.at("cell").get<std::vector<Symbols>>()});
+    for (const nlohmann::json& pair : json.at("pairs")) {
+      const std::string name = fmt::format("{}.pair-{}", prefix, out.pairs.size());
+      out.pairs.push_back(
+          {pair.at("first").get<std::int32_t>(), pair.at("second").get<std::int32_t>(), tensor(name)});
+    }
+    const Matrix<float> parameters = tensor(prefix + ".parameters");
+    if (parameters.cols() != 1)
+      throw Error(ErrorCode::kBadInput, "the parameters of heads are not a single column");
+    out.parameters = parameters.col(0);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::kBadInput, fmt::format("heads cannot be read: {}", error.what()));
+  }
+  return out;
+}
+
+}  // namespace ppan

@@ -1,0 +1,78 @@
+#pragma once
+
+// The heads family: every released column is cut into cells (levels of codebook_levels.h: categories, spikes,
+// quantile bins, missing), and a network draws a cell for each from a head of its own, one after the other
+// (heads_network.h). A number whose own cell is drawn is released as it is, otherwise a value within the cell
+// is drawn. Columns that depend on each other closely are one head over the combinations that occur; derived
+// columns have none and are looked up again (row_rules.h). Cells that fewer than `least_rows` training people
+// have together, where chance would put many more, are never drawn together.
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "ppan/core/matrix.h"
+#include "ppan/core/problem.h"
+#include "ppan/core/random.h"
+#include "ppan/encode/encoder.h"
+#include "ppan/encode/layout.h"
+#include "ppan/model/codebook_levels.h"
+#include "ppan/model/heads_network.h"
+
+namespace ppan {
+
+/// One head.
+struct Head {
+  std::vector<std::int32_t> member{};  ///< Released columns (their positions) that it draws.
+  std::vector<Symbols> cell{};         ///< Levels of the members, one list for each cell.
+};
+
+/// A trained mechanism of this family as a value.
+struct Heads {
+  std::vector<Index> hidden{};           ///< Layers of the network.
+  Index noise_inputs = 8;                ///< Normal ones.
+  std::vector<ColumnLevels> observed{};  ///< Of the observed columns: where their spikes are.
+  std::vector<ColumnLevels> released{};  ///< Of each released column.
+  std::vector<Head> heads{};             ///< Every released column that is not derived is in one of them.
+  std::vector<HeadPair> pairs{};
+  Vector<float> parameters{};  ///< See HeadsNetwork.
+
+  [[nodiscard]] HeadsShape shape(Index features) const;
+  /// Problems for these columns: sizes, columns in no head or in two, numbers that are not finite.
+  [[nodiscard]] Problems check(const Encoding& encoding, const Layout& observed_layout,
+                               const std::vector<std::int32_t>& released_columns) const;
+};
+
+/// The cell of each head that rows have: `level` are the levels of each released column. A combination that is
+/// no cell counts as the first one that shares most levels with it. Heads x rows.
+CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
+                  const std::vector<Symbols>& level);
+
+/// Releases rows, through `heads`, which must outlive it. One for each thread.
+class HeadsReleaser {
+ public:
+  HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout);
+  /// Fills the columns of `out`, in the order of the released columns. `in` holds them all: they are observed.
+  void release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out);
+
+ private:
+  const Heads* heads_;
+  const Encoding* encoding_;
+  const Layout* layout_;
+  HeadsNetwork<float> network_;
+  Matrix<float> features_;
+  Matrix<float> noise_;
+  Matrix<float> uniform_;
+  CellRows drawn_;
+};
+
+/// JSON and named tensors, and back. Names of tensors begin with `prefix`.
+nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,
+                             std::map<std::string, Matrix<float>>& tensors);
+/// Throws Error(kBadInput); `used` counts the tensors taken.
+Heads heads_from_json(const nlohmann::json& json, const std::map<std::string, Matrix<float>>& tensors,
+                      std::size_t& used);
+
+}  // namespace ppan

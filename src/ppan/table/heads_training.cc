@@ -1,0 +1,473 @@
+#include "ppan/table/heads_training.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+
+#include "ppan/audit/attack_numbers.h"
+#include "ppan/game/budget.h"
+
+namespace ppan {
+namespace {
+
+constexpr Index kSteps = 3000;
+constexpr int kLeastEpochs = 8;
+constexpr int kMostEpochs = 300;
+constexpr Index kLeastBatches = 8;
+constexpr Index kLeastUnits = 8;
+constexpr Index kRowsPerUnit = 40;  // as of the adversary of a noise-input mechanism
+constexpr double kDecay = 0.3;      // of the players' weights: without it they overfit
+constexpr double kDualWeight = 30;
+constexpr double kDualRate = 0.2;
+constexpr double kIdlePrice = 0.02;  // see table_training.cc
+constexpr Index kTeacherSteps = 2000;
+constexpr Index kTeacherChecks = 20;
+constexpr double kTeacherHeldOut = 0.2;
+
+Index batch_for(Index rows, Index batch) {
+  return std::clamp<Index>(rows / kLeastBatches, std::min<Index>(batch, 32), batch);
+}
+
+// Networks with more units than that overfit the rows of a small table.
+std::vector<Index> units_for(const HeadsOptions& options, Index rows) {
+  std::vector<Index> units = options.hidden.empty() ? std::vector<Index>{kLeastUnits} : options.hidden;
+  for (Index& u : units) u = std::min(u, std::max(kLeastUnits, rows / kRowsPerUnit));
+  return units;
+}
+
+// What the players see of a head: its cells, with all bins of a number as one, since the number itself stands beside
+// them. Bins each by themselves would let an adversary overfit the training rows.
+struct Tokens {
+  std::vector<Symbols> of_cell;
+  std::vector<Index> count;
+  std::vector<Index> first;  // among those of all heads
+};
+Tokens tokens_of(const HeadsFit& fit) {
+  Tokens out;
+  Index first = 0;
+  for (const Head& head : fit.heads) {
+    std::map<Symbols, std::int32_t> known;
+    Symbols& token = out.of_cell.emplace_back();
+    for (Symbols cell : head.cell) {
+      for (std::size_t m = 0; m < cell.size(); ++m) {
+        const ColumnLevels& levels = fit.coded.released[static_cast<std::size_t>(head.member[m])];
+        const auto spikes = static_cast<std::int32_t>(levels.spike.size());
+        const auto bins = static_cast<std::int32_t>(levels.bin.size());
+        if (levels.numeric && cell[m] >= spikes && cell[m] < spikes + bins) cell[m] = spikes;
+      }
+      token.push_back(known.try_emplace(std::move(cell), static_cast<std::int32_t>(known.size())).first->second);
+    }
+    out.count.push_back(static_cast<Index>(known.size()));
+    out.first.push_back(first);
+    first += out.count.back();
+  }
+  return out;
+}
+void to_tokens(const CellRows& cells, const Tokens& tokens, CellRows& out) {
+  out.resize(cells.rows(), cells.cols());
+  for (Index i = 0; i < cells.cols(); ++i) {
+    for (Index h = 0; h < cells.rows(); ++h)
+      out(h, i) = tokens.of_cell[static_cast<std::size_t>(h)][static_cast<std::size_t>(cells(h, i))];
+  }
+}
+
+CellNetworkShape player_shape(const HeadsStart& start, const HeadsOptions& options, bool kept) {
+  CellNetworkShape shape;
+  shape.cells = tokens_of(start.fit).count;
+  if (kept) shape.cells.push_back(start.rows.coded.kept.levels);
+  shape.numbers = static_cast<Index>(start.fit.numbers.size());
+  shape.hidden = units_for(options, start.rows.rows());
+  return shape;
+}
+
+std::vector<std::int32_t> levels_of_all(const std::vector<CodedAttribute>& attributes) {
+  std::vector<std::int32_t> out;
+  for (const CodedAttribute& attribute : attributes) out.push_back(attribute.levels);
+  return out;
+}
+
+// Some rows of what is trained on.
+struct Batch {
+  Matrix<float> features;
+  CellRows own;
+  CellRows token;  // of `own`
+  Matrix<float> number;
+  std::vector<Symbols> hidden;
+  std::vector<Symbols> task;
+  Symbols kept;
+
+  void gather(const HeadsRows& from, const Tokens& tokens, std::span<const std::int32_t> which) {
+    const auto count = static_cast<Index>(which.size());
+    features.resize(count, from.coded.features.cols());
+    own.resize(from.own.rows(), count);
+    number.resize(from.number.rows(), count);
+    for (Index f = 0; f < features.cols(); ++f) {
+      for (Index i = 0; i < count; ++i) features(i, f) = from.coded.features(which[static_cast<std::size_t>(i)], f);
+    }
+    for (Index i = 0; i < count; ++i) {
+      own.col(i) = from.own.col(which[static_cast<std::size_t>(i)]);
+      number.col(i) = from.number.col(which[static_cast<std::size_t>(i)]);
+    }
+    to_tokens(own, tokens, token);
+    const auto codes = [&](const Symbols& all, Symbols& to) {
+      to.resize(which.size());
+      for (std::size_t i = 0; i < which.size(); ++i) to[i] = all[static_cast<std::size_t>(which[i])];
+    };
+    hidden.resize(from.coded.hidden.size());
+    for (std::size_t k = 0; k < hidden.size(); ++k) codes(from.coded.hidden[k].code, hidden[k]);
+    task.resize(from.coded.task.size());
+    for (std::size_t k = 0; k < task.size(); ++k) codes(from.coded.task[k].code, task[k]);
+    codes(from.coded.kept.code, kept);
+  }
+};
+
+// Fits the teacher to most of the rows; the state that predicts the others best is kept.
+Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options, std::uint64_t seed) {
+  if (start.rows.coded.task.empty() || options.task_weight <= 0) return {};
+  SeededRandom random(seed);
+  CellPlayer<float> teacher(player_shape(start, options, false), levels_of_all(start.rows.coded.task));
+  teacher.initialise(random);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(start.rows.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  shuffle(random, order);
+  const auto held_out = static_cast<std::size_t>(kTeacherHeldOut * static_cast<double>(order.size()));
+  const Tokens tokens = tokens_of(start.fit);
+  Batch test;
+  test.gather(start.rows, tokens, std::span(order).first(held_out));
+  std::vector<std::int32_t> learn(order.begin() + static_cast<std::ptrdiff_t>(held_out), order.end());
+  const Index batch = batch_for(static_cast<Index>(learn.size()), options.batch);
+  const RateSchedule rate{.rate = options.rate, .decay_from = 0.3, .final_fraction = 0.02};
+  Vector<float> best = teacher.parameters();
+  double most = held_out > 0 ? teacher.score(test.token, test.number, test.task) : 0;
+  Batch some;
+  std::size_t next = learn.size();
+  for (Index step = 0; step < kTeacherSteps; ++step) {
+    if (next + static_cast<std::size_t>(batch) > learn.size()) {
+      shuffle(random, learn);
+      next = 0;
+    }
+    some.gather(start.rows, tokens,
+                std::span(learn).subspan(next, std::min(static_cast<std::size_t>(batch), learn.size())));
+    next += static_cast<std::size_t>(batch);
+    teacher.score(some.token, some.number, some.task);
+    teacher.step(some.token, some.number, rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)),
+                 kDecay);
+    if (held_out == 0 || (step + 1) % (kTeacherSteps / kTeacherChecks) != 0) continue;
+    if (const double found = teacher.score(test.token, test.number, test.task); found > most) {
+      most = found;
+      best = teacher.parameters();
+    }
+  }
+  return held_out > 0 ? best : teacher.parameters();
+}
+
+class Training {
+ public:
+  Training(const HeadsStart& start, double budget, const HeadsOptions& options, std::uint64_t seed)
+      : start_(start),
+        options_(options),
+        tokens_(tokens_of(start.fit)),
+        network_(shape()),
+        parameters_(start.parameters),
+        adversary_(player_shape(start, options, true), levels_of_all(start.rows.coded.hidden)),
+        judge_(player_shape(start, options, false), {2}),
+        budget_({.form = BudgetForm::kDual,
+                 .limit = budget,
+                 .weight = kDualWeight,
+                 .dual_rate = kDualRate,
+                 .idle_price = kIdlePrice}),
+        random_(SeededRandom(seed).fork("draws")),
+        order_(static_cast<std::size_t>(start.rows.rows())) {
+    SeededRandom first = SeededRandom(seed).fork("players");
+    adversary_.initialise(first);
+    judge_.initialise(first);
+    if (start.teacher.size() > 0) {
+      teacher_ = CellPlayer<float>(player_shape(start, options, false), levels_of_all(start.rows.coded.task));
+      teacher_.parameters() = start.teacher;
+    }
+    std::iota(order_.begin(), order_.end(), 0);
+    batch_size_ = std::min(batch_for(start.rows.rows(), options.batch), start.rows.rows());
+    epochs_ = heads_epochs(start.rows.rows(), options);
+    for (const CodedAttribute& x : start.rows.coded.hidden) entropy_ += empirical_entropy(x.code, x.levels);
+  }
+
+  TrainSummary run(const std::vector<Observer>& observers) {
+    TrainSummary summary;
+    summary.records = start_.rows.rows();
+    summary.batch_used = batch_size_;
+    const Index batches = std::max<Index>(1, start_.rows.rows() / batch_size_);
+    const auto steps = static_cast<double>(batches * epochs_);
+    const RateSchedule rate{.rate = options_.rate, .decay_from = 0.4, .final_fraction = 0.01};
+    const RateSchedule players{.rate = options_.rate, .decay_from = 0.5, .final_fraction = 0.05};
+    Index step = 0;
+    for (int epoch = 1; epoch <= epochs_; ++epoch) {
+      shuffle(random_, order_);
+      EpochReport report{.epoch = epoch, .epochs = epochs_};
+      for (Index b = 0; b < batches; ++b, ++step) {
+        batch_.gather(start_.rows, tokens_,
+                      std::span(order_).subspan(static_cast<std::size_t>(b * batch_size_),
+                                                static_cast<std::size_t>(batch_size_)));
+        const double progress = static_cast<double>(step) / steps;
+        report.adversary += step_players(players.at(progress)) / static_cast<double>(batches);
+        const StepReport one = step_mechanism(rate.at(progress));
+        report.mean.distortion += one.distortion / static_cast<double>(batches);
+        report.mean.log_likelihood += one.log_likelihood / static_cast<double>(batches);
+        report.mean.penalty += one.penalty / static_cast<double>(batches);
+        report.mean.discriminator += one.discriminator / static_cast<double>(batches);
+      }
+      report.multiplier = budget_.multiplier();
+      summary.epochs.push_back(report);
+      if (!parameters_.allFinite()) {
+        summary.stop = Stop::kDiverged;
+        summary.message = "the parameters of the heads are no longer finite";
+        parameters_ = good_;
+        break;
+      }
+      good_ = parameters_;
+      if (told_to_stop(report, observers, summary)) break;
+    }
+    summary.iterations = step;
+    return summary;
+  }
+
+  [[nodiscard]] const Vector<float>& parameters() const { return parameters_; }
+  [[nodiscard]] double entropy() const { return entropy_; }
+
+ private:
+  [[nodiscard]] HeadsShape shape() const {
+    Heads heads;
+    heads.hidden = options_.hidden;
+    heads.noise_inputs = options_.noise_inputs;
+    heads.heads = start_.fit.heads;
+    heads.pairs = start_.fit.pairs;
+    return heads.shape(start_.rows.coded.features.cols());
+  }
+
+  static bool told_to_stop(const EpochReport& report, const std::vector<Observer>& observers,
+                           TrainSummary& summary) {
+    bool stop = false;
+    for (const Observer& observer : observers) {
+      if (const Verdict verdict = observer(report); verdict.stop) {
+        summary.stop = Stop::kObserver;
+        summary.message = verdict.reason;
+        stop = true;
+      }
+    }
+    return stop;
+  }
+
+  // New cells, and the numbers that would be released for them: the own one where its cell stays.
+  void draw() {
+    const Index count = batch_.own.cols();
+    noise_.resize(count, options_.noise_inputs);
+    fill_normal(random_, noise_);
+    uniform_.resize(network_.heads(), count);
+    for (Index i = 0; i < uniform_.size(); ++i)
+      uniform_.data()[i] = std::min(static_cast<float>(random_.uniform()), 0x1.fffffep-1F);
+    network_.draw(parameters_, batch_.features, batch_.own, noise_, uniform_, drawn_);
+    number_ = batch_.number;
+    for (std::size_t n = 0; n < start_.fit.numbers.size(); ++n) {
+      const HeadNumber& from = start_.fit.numbers[n];
+      for (Index i = 0; i < count; ++i) {
+        const std::int32_t level = from.level[static_cast<std::size_t>(drawn_(from.head, i))];
+        if (level == from.level[static_cast<std::size_t>(batch_.own(from.head, i))]) continue;
+        number_(static_cast<Index>(n), i) = from.sample(random_.index(from.sample.rows()), level);
+      }
+    }
+    to_tokens(drawn_, tokens_, token_);
+    with_kept_.resize(drawn_.rows() + 1, count);
+    with_kept_.topRows(drawn_.rows()) = token_;
+    for (Index i = 0; i < count; ++i) with_kept_(drawn_.rows(), i) = batch_.kept[static_cast<std::size_t>(i)];
+  }
+
+  // The adversary's steps and one of the discriminator, on draws of their own; returns what the adversary scored.
+  double step_players(double rate) {
+    double sum = 0;
+    for (int s = 0; s < options_.adversary_steps; ++s) {
+      draw();
+      sum += adversary_.score(with_kept_, number_, batch_.hidden);
+      adversary_.step(with_kept_, number_, rate, kDecay);
+    }
+    if (options_.row_weight > 0) {
+      // Half of the rows each: released ones, and others as they are.
+      const Index count = drawn_.cols();
+      const Index half = count / 2;
+      mixed_ = token_;
+      mixed_number_ = number_;
+      mixed_.rightCols(count - half) = batch_.token.rightCols(count - half);
+      mixed_number_.rightCols(count - half) = batch_.number.rightCols(count - half);
+      released_.assign(1, Symbols(static_cast<std::size_t>(count), 0));
+      std::fill_n(released_.front().begin(), half, 1);
+      judge_.score(mixed_, mixed_number_, released_);
+      judge_.step(mixed_, mixed_number_, rate, kDecay);
+    }
+    return sum / options_.adversary_steps;
+  }
+
+  // d(indicator) of cells whose number goes along: for each cell the value that it would be released with.
+  void add_numbers(const CellGradient<float>& from, float weight) {
+    for (Index i = 0; i < cost_.cols(); ++i) {
+      for (std::size_t h = 0; h < tokens_.of_cell.size(); ++h) {
+        const Symbols& token = tokens_.of_cell[h];
+        for (std::size_t c = 0; c < token.size(); ++c)
+          cost_(network_.first(h) + static_cast<Index>(c), i) += weight * from.cells(tokens_.first[h] + token[c], i);
+      }
+    }
+    for (std::size_t n = 0; n < start_.fit.numbers.size(); ++n) {
+      const HeadNumber& number = start_.fit.numbers[n];
+      const Index first = network_.first(static_cast<std::size_t>(number.head));
+      for (Index i = 0; i < cost_.cols(); ++i) {
+        const float slope = weight * from.numbers(static_cast<Index>(n), i);
+        const std::int32_t own = number.level[static_cast<std::size_t>(batch_.own(number.head, i))];
+        for (std::size_t c = 0; c < number.level.size(); ++c) {
+          const std::int32_t level = number.level[c];
+          cost_(first + static_cast<Index>(c), i) +=
+              slope * (level == own ? batch_.number(static_cast<Index>(n), i) : number.mean[level]);
+        }
+      }
+    }
+  }
+
+  StepReport step_mechanism(double rate) {
+    draw();
+    const auto count = static_cast<double>(drawn_.cols());
+    StepReport report;
+    report.distortion = fill_costs();
+    record_distortion_.setConstant(1, static_cast<float>(report.distortion));
+    report.penalty = budget_.evaluate(record_distortion_, slope_);
+    const float price = slope_[0];
+    cost_ *= price;
+    report.log_likelihood = adversary_.score(with_kept_, number_, batch_.hidden);
+    adversary_.seen_gradient(with_kept_, number_, seen_);
+    add_numbers(seen_, 1);
+    if (start_.teacher.size() > 0) {
+      const Matrix<float> before = teacher_.probabilities(batch_.token, batch_.number);
+      const double own = static_cast<double>((before.array() * (before.array() + 1e-12F).log()).sum()) / count;
+      const double lost = own - teacher_.cross_score(token_, number_, before);
+      report.penalty += static_cast<double>(price) * options_.task_weight * lost;
+      teacher_.seen_gradient(token_, number_, seen_);
+      add_numbers(seen_, -price * static_cast<float>(options_.task_weight));
+    }
+    if (options_.row_weight > 0) {
+      released_.assign(1, Symbols(static_cast<std::size_t>(drawn_.cols()), 1));
+      report.discriminator =
+          static_cast<double>(price) * options_.row_weight * judge_.score(token_, number_, released_);
+      judge_.seen_gradient(token_, number_, seen_);
+      add_numbers(seen_, price * static_cast<float>(options_.row_weight));
+    }
+    cost_ /= static_cast<float>(count);
+    network_.backward(parameters_, batch_.own, cost_, gradient_);
+    adam_.step(rate, gradient_, parameters_);
+    budget_.update(report.distortion);
+    return report;
+  }
+
+  // Costs of the cells, cells x rows; returns the mean distortion, by exact expectation.
+  double fill_costs() {
+    const Matrix<float>& p = network_.probability();
+    cost_.resize(p.rows(), p.cols());
+    double sum = 0;
+    for (Index i = 0; i < p.cols(); ++i) {
+      for (std::size_t h = 0; h < start_.fit.heads.size(); ++h) {
+        const Index own = batch_.own(static_cast<Index>(h), i);
+        const Matrix<float>& distortion = start_.fit.distortion[h];
+        const Index first = network_.first(h);
+        cost_.col(i).segment(first, distortion.rows()) = start_.fit.cost[h].col(own);
+        sum += static_cast<double>(p.col(i).segment(first, distortion.rows()).dot(distortion.col(own)));
+      }
+    }
+    return sum / static_cast<double>(p.cols());
+  }
+
+  const HeadsStart& start_;
+  HeadsOptions options_;
+  Tokens tokens_;
+  HeadsNetwork<float> network_;
+  Vector<float> parameters_;
+  Vector<float> good_;
+  CellPlayer<float> adversary_;
+  CellPlayer<float> judge_;
+  CellPlayer<float> teacher_;
+  Budget<float> budget_;
+  Adam<float> adam_;
+  SeededRandom random_;
+  std::vector<std::int32_t> order_;
+  Index batch_size_ = 1;
+  int epochs_ = 1;
+  double entropy_ = 0;
+  Batch batch_;
+  Matrix<float> noise_;
+  Matrix<float> uniform_;
+  CellRows drawn_;
+  CellRows token_;  // of what was drawn
+  CellRows with_kept_;
+  Matrix<float> number_;
+  CellRows mixed_;
+  Matrix<float> mixed_number_;
+  std::vector<Symbols> released_;
+  Matrix<float> cost_;
+  CellGradient<float> seen_;
+  Vector<float> gradient_;
+  Vector<float> record_distortion_;
+  Vector<float> slope_;
+};
+
+}  // namespace
+
+Problems HeadsOptions::check() const {
+  ProblemList list;
+  for (const Index units : hidden) list.require_between("hidden", static_cast<double>(units), 1, 8192);
+  list.require_between("noise_inputs", static_cast<double>(noise_inputs), 1, 1024);
+  if (epochs) list.require_at_least("epochs", *epochs, 1);
+  list.require_at_least("batch", static_cast<double>(batch), 1);
+  list.require_at_least("adversary_steps", adversary_steps, 1);
+  list.require_positive("rate", rate);
+  list.require_at_least("task_weight", task_weight, 0);
+  list.require_at_least("row_weight", row_weight, 0);
+  list.require_at_least("least_rows", static_cast<double>(least_rows), 1);
+  list.add("levels", levels.check());
+  return list.take();
+}
+
+int heads_epochs(Index rows, const HeadsOptions& options) {
+  const Index batches = std::max<Index>(1, rows / std::max<Index>(1, batch_for(rows, options.batch)));
+  return options.epochs.value_or(
+      static_cast<int>(std::clamp<Index>(kSteps / batches, kLeastEpochs, kMostEpochs)));
+}
+
+HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options, std::uint64_t seed) {
+  require_none(options.check(), "heads cannot be trained:");
+  HeadsStart start{fit, rows, {}, {}};
+  Heads heads;
+  heads.hidden = options.hidden;
+  heads.noise_inputs = options.noise_inputs;
+  heads.heads = start.fit.heads;
+  SeededRandom random = SeededRandom(seed).fork("heads");
+  HeadsNetwork<float>(heads.shape(start.rows.coded.features.cols()))
+      .initialise(random, start.fit.copy, start.parameters);
+  start.teacher = train_teacher(start, options, SeededRandom(seed).fork("teacher").next());
+  return start;
+}
+
+TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOptions& options, std::uint64_t seed,
+                         const std::vector<Observer>& observers) {
+  Training training(start, budget, options, seed);
+  TrainedHeads out;
+  out.summary = training.run(observers);
+  out.heads.hidden = options.hidden;
+  out.heads.noise_inputs = options.noise_inputs;
+  out.heads.observed = start.fit.coded.observed;
+  out.heads.released = start.fit.coded.released;
+  out.heads.heads = start.fit.heads;
+  out.heads.pairs = start.fit.pairs;
+  out.heads.parameters = training.parameters();
+  if (!out.summary.epochs.empty()) {
+    const double score = out.summary.epochs.back().mean.log_likelihood;
+    out.belief = std::max(0.0, training.entropy() + score);
+  }
+  return out;
+}
+
+}  // namespace ppan

@@ -1,0 +1,301 @@
+#include "ppan/model/heads.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <set>
+
+#include "ppan/model/model_parts.h"
+#include "ppan/model/table_model.h"
+#include "ppan/table/heads_players.h"
+#include "ppan/table/heads_training.h"
+#include "ppan/table/table_measure.h"
+#include "support/gradient_check.h"
+#include "support/random_values.h"
+#include "unit/table/tables.h"
+
+namespace ppan {
+namespace {
+
+using testing::encoded;
+using testing::EncodedTable;
+
+// x shows in the colour; the shade follows from the colour; hours are 40 in half of the rows; whoever has no
+// car drives 0 km; y follows from the income.
+std::string people_csv(int rows, std::uint64_t seed) {
+  SeededRandom random(seed);
+  const std::vector<std::string> colours{"red", "green", "blue"};
+  std::string csv = "x,colour,shade,hours,income,car,km,y\n";
+  for (int r = 0; r < rows; ++r) {
+    const bool x = random.uniform() < 0.5;
+    const auto colour = static_cast<std::size_t>(random.uniform() < 0.5 ? (x ? 0 : 1) : random.index(3));
+    const auto hours = random.uniform() < 0.5 ? 40 : 10 + random.index(60);
+    const double income = 100 * random.uniform() + static_cast<double>(hours);
+    const bool car = random.uniform() < 0.6;
+    csv += fmt::format("{},{},{},{},{:.1f},{},{},{}\n", x ? "yes" : "no", colours[colour],
+                       colour == 2 ? "dark" : "light", hours, income, car ? "yes" : "no",
+                       car ? 1 + random.index(5000) : 0, income > 90 ? "rich" : "poor");
+  }
+  return csv;
+}
+
+Schema people_schema(bool task) {
+  Schema schema;
+  schema.columns = {testing::category("x"),     testing::category("colour"), testing::category("shade"),
+                    {.name = "hours", .type = ColumnType::kInteger},         testing::real("income"),
+                    testing::category("car"),   {.name = "km", .type = ColumnType::kInteger},
+                    testing::category("y")};
+  schema.sensitive = {"x"};
+  schema.useful = {"colour", "shade", "hours", "income", "car", "km"};
+  if (task) schema.task = {"y"};
+  return schema;
+}
+
+HeadsOptions quick_options() {
+  HeadsOptions options;
+  options.hidden = {16};
+  options.noise_inputs = 2;
+  options.epochs = 40;
+  options.batch = 128;
+  options.rate = 0.01;
+  return options;
+}
+
+TableModel model_of(const EncodedTable& table, const Heads& heads) {
+  TableComponent component;
+  component.kind = ComponentKind::kHeads;
+  component.label = "heads";
+  component.heads = std::make_shared<const Heads>(heads);
+  return {table.schema, table.encoding, {component}};
+}
+
+EncodedRows release(const TableModel& model, const EncodedRows& rows, std::uint64_t seed) {
+  TableReleaser releaser(model);
+  SeededRandom random(seed);
+  EncodedRows out;
+  releaser.release(rows, random, out);
+  return out;
+}
+
+// Three heads, the second and third of which exclude some cells of the first.
+HeadsShape small_shape() {
+  HeadsShape shape{.features = 3, .noise_inputs = 2, .hidden = {4}, .cells = {3, 2, 4}, .pairs = {}};
+  HeadPair first{0, 1, Matrix<float>::Ones(3, 2)};
+  first.together(1, 0) = 0;
+  HeadPair second{0, 2, Matrix<float>::Ones(3, 4)};
+  second.together(2, 3) = 0;
+  second.together(2, 1) = 0;
+  shape.pairs = {first, second};
+  return shape;
+}
+
+struct Drawn {
+  HeadsNetwork<double> network{small_shape()};
+  Vector<double> parameters;
+  Matrix<double> features;
+  Matrix<double> noise;
+  Matrix<double> uniform;
+  CellRows own;
+  CellRows cells;
+
+  explicit Drawn(Index rows, std::uint64_t seed = 5) {
+    SeededRandom random(seed);
+    std::vector<Matrix<double>> table;
+    for (const Index count : {3, 2, 4}) table.push_back(testing::random_matrix(random, count, count));
+    network.initialise(random, table, parameters);
+    parameters += 0.5 * testing::random_vector(random, parameters.size());
+    features = testing::random_matrix(random, 1, 3).replicate(rows, 1);
+    noise = Matrix<double>::Zero(rows, 2);
+    own.setZero(3, rows);
+    uniform.resize(3, rows);
+    for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = random.uniform();
+  }
+  void draw(const Vector<double>& p) { network.draw(p, features, own, noise, uniform, cells); }
+};
+
+HeadsStart make_start(const EncodedRows& rows, const Schema& schema, const Encoding& encoding, const HeadsOptions& options,
+                      std::uint64_t seed) {
+  const HeadsFit fit = fit_heads(rows, schema, encoding, options.levels, options.least_rows);
+  return start_heads(fit, heads_rows(rows, schema, encoding, fit), options, seed);
+}
+
+TEST(HeadsNetwork, GradientMatches) {
+  SeededRandom random(9);
+  Drawn drawn(8);
+  drawn.features = testing::random_matrix(random, 8, 3);
+  drawn.noise = testing::random_matrix(random, 8, 2);
+  for (Index i = 0; i < 8; ++i) drawn.own.col(i) << static_cast<std::int32_t>(i % 3), static_cast<std::int32_t>(i % 2), static_cast<std::int32_t>(i % 4);
+  const Matrix<double> cost = testing::random_matrix(random, 9, 8);
+  const auto loss = [&](const Vector<double>& p) {
+    drawn.draw(p);
+    return drawn.network.probability().cwiseProduct(cost).sum();
+  };
+  loss(drawn.parameters);
+  Vector<double> gradient;
+  drawn.network.backward(drawn.parameters, drawn.own, cost, gradient);
+  testing::expect_gradient_matches(loss, gradient, drawn.parameters);
+}
+
+// 40,000 rows alike: a share of p is off by more than 4.5 of its deviations in one of 147,000 cases; there are 9.
+TEST(HeadsNetwork, DrawsAsOftenAsItSays) {
+  const Index rows = 40000;
+  Drawn drawn(rows);
+  drawn.draw(drawn.parameters);
+  Vector<double> share = Vector<double>::Zero(9);
+  Vector<double> expected = Vector<double>::Zero(9);
+  for (Index i = 0; i < rows; ++i) {
+    expected += drawn.network.probability().col(i) / rows;  // given what the earlier heads drew
+    for (std::size_t h = 0; h < 3; ++h)
+      share[drawn.network.first(h) + drawn.cells(static_cast<Index>(h), i)] += 1.0 / rows;
+    EXPECT_FALSE(drawn.cells(0, i) == 1 && drawn.cells(1, i) == 0);
+    EXPECT_FALSE(drawn.cells(0, i) == 2 && (drawn.cells(2, i) == 3 || drawn.cells(2, i) == 1));
+  }
+  double worst = 0;
+  for (Index c = 0; c < 9; ++c) {
+    const double deviation = std::sqrt(expected[c] * (1 - expected[c]) / static_cast<double>(rows)) + 1e-9;
+    worst = std::max(worst, std::abs(share[c] - expected[c]) / deviation);
+  }
+  EXPECT_LT(worst, 4.5);
+  // The test can fail: as if the draws were of a distribution that is off by two percentage points.
+  EXPECT_GT(0.02 / std::sqrt(0.25 / static_cast<double>(rows)), 4.5);
+}
+
+TEST(CellPlayer, GradientsMatch) {
+  SeededRandom random(2);
+  CellPlayer<double> player({.cells = {3, 2}, .numbers = 1, .hidden = {4}, .outputs = 1}, {2, 3});
+  player.initialise(random);
+  const Vector<double> point = player.parameters() + 0.5 * testing::random_vector(random, player.parameters().size());
+  CellRows rows(2, 4);
+  rows << 0, 1, 2, 1, 1, 0, 1, 1;
+  const Matrix<double> numbers = testing::random_matrix(random, 1, 4);
+  const std::vector<Symbols> code{{0, 1, 1, 0}, {2, 0, 1, 1}};
+  const auto score = [&](const Vector<double>& p) {
+    player.parameters() = p;
+    return player.score(rows, numbers, code);
+  };
+  score(point);
+  Vector<double> gradient;
+  player.parameter_gradient(rows, numbers, gradient);
+  testing::expect_gradient_matches(score, gradient, point);
+  Matrix<double> p = Matrix<double>::Constant(4, 5, 0.0);
+  p.leftCols(2).setConstant(0.5);
+  p.rightCols(3).setConstant(1.0 / 3);
+  const auto cross = [&](const Vector<double>& at) {
+    player.parameters() = at;
+    return player.cross_score(rows, numbers, p);
+  };
+  cross(point);
+  player.parameter_gradient(rows, numbers, gradient);
+  testing::expect_gradient_matches(cross, gradient, point);
+  cross(point);
+  CellGradient<double> seen;
+  player.seen_gradient(rows, numbers, seen);
+  const auto of_numbers = [&](const Vector<double>& flat) {
+    return 4 * player.cross_score(rows, flat.transpose(), p);
+  };
+  testing::expect_gradient_matches(of_numbers, testing::flatten(seen.numbers), numbers.transpose());
+}
+
+TEST(HeadsFit, JoinsWhatExcludesEachOther) {
+  const EncodedTable table = encoded(people_csv(3000, 1), people_schema(false));
+  const HeadsFit fit = fit_heads(table.rows, table.schema, table.encoding, {.most_bins = 24}, 5);
+  // Colour and shade are one head of the three combinations that occur; car and km one, or kept apart by pairs.
+  const auto joint = std::find_if(fit.heads.begin(), fit.heads.end(), [](const Head& head) {
+    return head.member == std::vector<std::int32_t>{0, 1};
+  });
+  ASSERT_NE(joint, fit.heads.end());
+  EXPECT_EQ(joint->cell.size(), 3U);
+  for (std::size_t h = 0; h < fit.heads.size(); ++h) {
+    EXPECT_EQ(fit.distortion[h].diagonal().cwiseAbs().maxCoeff(), 0);
+    EXPECT_GE((fit.cost[h] - fit.distortion[h]).minCoeff(), 0);
+  }
+  EXPECT_EQ(fit.numbers.size(), 3U);
+}
+
+TEST(Heads, KeepToTheBudgetAndHide) {
+  const EncodedTable table = encoded(people_csv(4000, 1), people_schema(true));
+  const HeadsStart start = make_start(table.rows, table.schema, table.encoding, quick_options(), 1);
+  const TrainedHeads trained = train_heads(start, 0.08, quick_options(), 2);
+  const TableModel model = model_of(table, trained.heads);
+  const EncodedRows out = release(model, table.rows, 5);
+  const TableChange change = measure_change(table.rows, out, table.encoding);
+  EXPECT_NEAR(change.distortion, 0.08, 0.02);
+  // All that tells is the colour: it changes, the rest hardly does.
+  EXPECT_GT(change.columns[0].changed, 0.15);
+  EXPECT_LT(change.columns[2].changed, 0.1);
+  EXPECT_LT(change.columns[3].changed, 0.1);
+  // I(X; colour) of the release, by counting; the original tells 0.14 nats.
+  Matrix<double> joint = Matrix<double>::Zero(2, 3);
+  for (std::size_t r = 0; r < out.columns[0].code.size(); ++r)
+    joint(table.rows.columns[0].code[r], out.columns[0].code[r]) += 1.0 / static_cast<double>(out.rows);
+  double told = 0;
+  for (Index i = 0; i < 2; ++i) {
+    for (Index j = 0; j < 3; ++j) {
+      if (joint(i, j) > 0)
+        told += joint(i, j) * std::log(joint(i, j) / (joint.row(i).sum() * joint.col(j).sum()));
+    }
+  }
+  EXPECT_LT(told, 0.05);
+}
+
+TEST(Heads, RowsMakeSense) {
+  const EncodedTable table = encoded(people_csv(3000, 1), people_schema(false));
+  HeadsOptions options = quick_options();
+  options.epochs = 10;
+  const HeadsStart start = make_start(table.rows, table.schema, table.encoding, options, 1);
+  const TableModel model = model_of(table, train_heads(start, 0.3, options, 2).heads);
+  const EncodedRows out = release(model, table.rows, 5);
+  std::set<std::pair<std::int32_t, std::int32_t>> before;
+  for (std::size_t r = 0; r < table.rows.columns[1].code.size(); ++r)
+    before.emplace(table.rows.columns[1].code[r], table.rows.columns[2].code[r]);
+  const ColumnEncoding& km = table.encoding.columns[6];
+  std::int32_t no_car = table.encoding.columns[5].levels[0] == "no" ? 0 : 1;
+  std::set<double> hours;
+  for (const double v : table.rows.columns[3].value) hours.insert(table.encoding.columns[3].decode(v));
+  std::int64_t changed = 0;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
+    EXPECT_TRUE(before.contains({out.columns[0].code[r], out.columns[1].code[r]}));
+    EXPECT_EQ(out.columns[4].code[r] == no_car, km.decode(out.columns[5].value[r]) == 0);
+    EXPECT_TRUE(hours.contains(table.encoding.columns[3].decode(out.columns[2].value[r])));
+    changed += out.columns[0].code[r] != table.rows.columns[1].code[r] ? 1 : 0;
+  }
+  EXPECT_GT(changed, 0);
+}
+
+TEST(Heads, StoredAndReadBack) {
+  const EncodedTable table = encoded(people_csv(800, 1), people_schema(true));
+  HeadsOptions options = quick_options();
+  options.epochs = 2;
+  const HeadsStart start = make_start(table.rows, table.schema, table.encoding, options, 1);
+  const TableModel model = model_of(table, train_heads(start, 0.1, options, 2).heads);
+  const ModelParts parts = model.to_parts();
+  const TableModel again = TableModel::from_parts(parts);
+  const EncodedRows a = release(model, table.rows, 4);
+  const EncodedRows b = release(again, table.rows, 4);
+  for (std::size_t c = 0; c < a.columns.size(); ++c) {
+    EXPECT_EQ(a.columns[c].code, b.columns[c].code);
+    EXPECT_EQ(a.columns[c].value, b.columns[c].value);
+  }
+  // A file from a stranger.
+  const auto refused = [&](const std::function<void(ModelParts&)>& spoil) {
+    ModelParts bad = parts;
+    spoil(bad);
+    EXPECT_THROW(TableModel::from_parts(bad), Error);
+  };
+  refused([](ModelParts& bad) { bad.tensors.at("component-0.parameters").conservativeResize(7, 1); });
+  refused([](ModelParts& bad) { bad.tensors.erase("component-0.parameters"); });
+  refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["heads"][0]["member"][0] = 77; });
+  refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["heads"][0]["cell"][0][0] = -1; });
+  refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["heads"].erase(0); });
+  refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["noise_inputs"] = 1 << 20; });
+}
+
+TEST(Heads, NeedToObserveWhatTheyRelease) {
+  EncodedTable table = encoded(people_csv(200, 1), people_schema(false));
+  table.schema.observed = {"colour", "hours"};
+  EXPECT_THROW(fit_heads(table.rows, table.schema, table.encoding, {}, 5), Error);
+}
+
+}  // namespace
+}  // namespace ppan
