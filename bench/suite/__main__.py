@@ -31,7 +31,7 @@ import usefulness  # noqa: E402
 from measure import Refused  # noqa: E402
 
 PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
-README = PEERS.parent.parent / "README.md"
+README = PEERS.parent.parent / "docs" / "benchmarks.md"
 # Parts that have a peer, and all in the order of the table.
 COMPARED = ["curves", "mnist", "release", "start"]
 PARTS = {"curves": curves.figures, "mnist": kernels.mnist, "release": tables.release, "audit": tables.audit, "growth": growth.figures,
@@ -103,7 +103,7 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--clock", choices=["wall", "processor"], help="default: wall, or processor time if others keep the machine busy")
     parser.add_argument("--smoke", action="store_true")
-    parser.add_argument("--readme", action="store_true", help="put the figures that have a bar into README.md")
+    parser.add_argument("--readme", action="store_true", help="put the figures that have a bar into docs/benchmarks.md")
     parser.add_argument("--results", type=pathlib.Path, help="with --readme: take this results.json instead of measuring")
     parser.add_argument("--peers", choices=["yes", "no", "only"], default="yes")
     given = parser.parse_args()

@@ -76,7 +76,8 @@ class Release(RunTest):
 
     def test_fail_names_the_row_and_leaves_nothing(self):
         message = self.not_released(3, self.bad_table())
-        self.assertIn('bad.csv line 122, column "age": "hello" is not a whole number\n', message)
+        self.assertIn('bad.csv line 122, column "age": the cell is not a whole number\n', message)
+        self.assertIn("--show-values shows the cell", message)
         self.assertIn('fix: fix the row, or choose release.unknown = "reject" or "nearest"', message)
         self.write("released.csv", "before")
         self.refuse(3, "release", self.model, self.path("bad.csv"), "-o", self.path("released.csv"))
@@ -108,7 +109,7 @@ class Release(RunTest):
     def test_bad_tables(self):
         header = "id,age,job,pay,hours\n"
         for name, text, part in (("empty.csv", "", "is empty"), ("ragged.csv", header + "p,1\n", "line 2"),
-                                 ("inf.csv", header + "p,inf,clerk,1.00,20\n", '"inf"'),
+                                 ("inf.csv", header + "p,inf,clerk,1.00,20\n", 'is not a finite number'),
                                  ("missing.csv", header + "p,,clerk,1.00,20\n", "the value is missing"),
                                  ("twice.csv", "id,age,age\n", "age"), ("nul.csv", header + "p\0,1\n", "line 2")):
             with self.subTest(name=name):

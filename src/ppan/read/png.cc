@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "ppan/core/cell_text.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
 #include "ppan/core/temporary.h"
@@ -347,7 +348,8 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
   set_labels(set, label);
   if (set.classes < 2)
     bad(labels.string(),
-        fmt::format("every label is {}, so there is nothing to hide", show_cell(set.class_names[0])),
+        fmt::format("every label is {}, so there is nothing to hide",
+                    marked_value(quoted_text(set.class_names[0]), "the same")),
         "name another column with data.label_column");
   return set;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "ppan/core/cell_text.h"
 #include "ppan/core/random.h"
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/encoding.h"
@@ -294,14 +295,15 @@ TEST(Encoder, CellsThatCannotBeEncodedFollowThePolicy) {
   const EncodedRows rejected = run(UnknownRow::kReject);
   EXPECT_THAT(rejected.bad, ElementsAre(0, 1, 1, 1));
   std::vector<std::string> what;
-  for (const CellFault& f : rejected.faults) what.push_back(std::to_string(f.line) + " " + f.what);
+  for (const CellFault& f : rejected.faults) what.push_back(std::to_string(f.line) + " " + with_values(f.what));
   EXPECT_THAT(
       what, ElementsAre("4 the value is missing, but in training none was", "5 \"2.5\" is not a whole number",
                         "3 \"x\" is not a number", "3 \"z\" is an unknown level",
                         "5 the value is missing, but in training none was"));
   const Error error = first_fault(rejected, encoding, "t.csv");
   EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-  EXPECT_STREQ(error.what(), "t.csv line 3, column \"m\": \"x\" is not a number");
+  EXPECT_STREQ(error.what(), "t.csv line 3, column \"m\": the cell is not a number");
+  EXPECT_EQ(error.what_with_values(), "t.csv line 3, column \"m\": \"x\" is not a number");
   EXPECT_EQ(error.fix(), "fix the row, or choose release.unknown = \"reject\" or \"nearest\"");
 
   const EncodedRows nearest = run(UnknownRow::kNearest);

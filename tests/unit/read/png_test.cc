@@ -70,7 +70,7 @@ std::string error_of(Call call, ErrorCode code = ErrorCode::kBadInput) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code) << error.what();
     EXPECT_FALSE(error.fix().empty()) << error.what();
-    return std::string(error.what()) + "\n  fix: " + error.fix();
+    return error.what_with_values() + "\n  fix: " + error.fix_with_values();
   }
   return "no error";
 }

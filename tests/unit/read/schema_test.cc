@@ -195,7 +195,7 @@ std::string table_error(std::string text, ColumnType type) {
     read_table(reader, std::vector<ColumnSpec>{{.name = "age", .type = type}});
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    return std::string(error.what()) + "\n  fix: " + error.fix();
+    return error.what_with_values() + "\n  fix: " + error.fix_with_values();
   }
   return "no error";
 }

@@ -171,7 +171,8 @@ TEST(ReleaseTable, FailNamesTheFirstBadRowWhateverTheThreads) {
   for (const int threads : {1, 4}) {
     const Error error = error_of([&] { release(model, csv, {.threads = threads}); });
     EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    EXPECT_STREQ(error.what(), "new.csv line 502, column \"age\": \"hello\" is not a whole number");
+    EXPECT_STREQ(error.what(), "new.csv line 502, column \"age\": the cell is not a whole number");
+    EXPECT_EQ(error.what_with_values(), "new.csv line 502, column \"age\": \"hello\" is not a whole number");
     EXPECT_THAT(error.fix(), HasSubstr("reject"));
   }
 }

@@ -47,7 +47,7 @@ std::string error_of(std::string text, CsvOptions options = {}, ErrorCode code =
     rows_of(std::move(text), std::move(options));
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code);
-    return std::string(error.what()) + "\n  fix: " + error.fix();
+    return error.what_with_values() + "\n  fix: " + error.fix_with_values();
   }
   return "no error";
 }
