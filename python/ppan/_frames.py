@@ -24,7 +24,7 @@ def kind_of(data: Any) -> str:
         return module
     if hasattr(data, "__arrow_c_stream__"):
         return "arrow"
-    if isinstance(data, (list, tuple)) or (hasattr(data, "__array__") and np.ndim(data) == 2):
+    if isinstance(data, (list, tuple)) or (hasattr(data, "__array__") and np.asarray(data).ndim == 2):
         return "numpy"
     raise InputError(
         f"a frame is needed, not {type(data).__name__}",

@@ -55,11 +55,11 @@ CONTRADICTING = {"check_estimators_pickle": RANDOM, "check_fit_idempotent": RAND
 def _many(rows: object) -> object:
     if rows is None:
         return None
-    if not 1 < np.shape(rows)[0] < 120:
-        return rows
     if isinstance(rows, (pd.DataFrame, pd.Series)):
-        return pd.concat([rows] * 6, ignore_index=True)
+        return pd.concat([rows] * 6, ignore_index=True) if 1 < len(rows) < 120 else rows
     array = np.asarray(rows)
+    if array.ndim == 0 or not 1 < array.shape[0] < 120:
+        return rows
     return np.concatenate([array] * 6) if array.ndim in (1, 2) and array.dtype.kind != "c" else rows
 
 
