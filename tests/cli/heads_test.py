@@ -6,27 +6,14 @@ import json
 import random
 import unittest
 
-from table_support import TableTest, people, ppan, write_csv
-
-GRADE = {"clerk": 3, "driver": 1, "driver, bus": 2, "nurse": 4}
+from table_support import GRADE, TableTest, draft_of_workers, ppan, write_csv
 
 
 class Heads(TableTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        rows = people(900)
-        for row in rows:
-            row["grade"] = GRADE[row["job"]]
-            row["retires"] = "yes" if int(row["age"]) > 50 else "no"
-        write_csv(cls.path("workers.csv"), rows, ["age", "job", "grade", "pay", "hours", "ill", "retires"])
-        result = ppan("init", cls.path("workers.csv"), "--sensitive", "ill", "--task", "retires", "-o", cls.path("draft.toml"))
-        assert result.returncode == 0, result.stderr
-        with open(cls.path("draft.toml")) as file:
-            draft = file.read()
-        cls.edited = (draft.replace('grade = "integer"', 'grade = { type = "integer", derived_from = "job" }')
-                      .replace("# constraints = []", 'constraints = ["age >= 18", "hours > 25"]')
-                      .replace('# family = "auto"', 'family = "heads"').replace("# quick = false", "quick = true"))
+        _, cls.edited = draft_of_workers(cls, "heads")
         with open(cls.path("heads.toml"), "w") as file:
             file.write(cls.edited)
         result = ppan("curve", cls.path("heads.toml"), "--out", cls.path("run"), "--points", "2", "--epochs", "3", "--quiet")

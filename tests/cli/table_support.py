@@ -84,3 +84,23 @@ class RunTest(TableTest):
         cls.curve = ppan("curve", cls.path("job.toml"), "--out", cls.path("run"), "--points", "2", "--epochs", "2")
         assert cls.curve.returncode == 0, cls.curve.stderr
         cls.model = cls.path("run", "point-01.ppan")
+
+
+GRADE = {"clerk": 3, "driver": 1, "driver, bus": 2, "nurse": 4}
+
+
+def draft_of_workers(test, family):
+    """Writes workers.csv, with a grade that follows from the job and a task, and returns the drafted job and one that
+    asks for `family`, the derived column and constraints."""
+    rows = people(900)
+    for row in rows:
+        row["grade"] = GRADE[row["job"]]
+        row["retires"] = "yes" if int(row["age"]) > 50 else "no"
+    write_csv(test.path("workers.csv"), rows, ["age", "job", "grade", "pay", "hours", "ill", "retires"])
+    result = ppan("init", test.path("workers.csv"), "--sensitive", "ill", "--task", "retires", "-o", test.path("draft.toml"))
+    assert result.returncode == 0, result.stderr
+    with open(test.path("draft.toml")) as file:
+        draft = file.read()
+    return draft, (draft.replace('grade = "integer"', 'grade = { type = "integer", derived_from = "job" }')
+                   .replace("# constraints = []", 'constraints = ["age >= 18", "hours > 25"]')
+                   .replace('# family = "auto"', f'family = "{family}"').replace("# quick = false", "quick = true"))
