@@ -11,5 +11,7 @@ function(ppan_unity target)
   foreach(source group IN ZIP_LISTS sources groups)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
+  # GCC takes the file that includes the others for a header, and warns of what others could see in it.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
