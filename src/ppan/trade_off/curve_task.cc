@@ -35,4 +35,13 @@ std::unique_ptr<CurveTask> make_curve_task(CurveRun run, CurveEvents events) {
   return make_table_task(std::move(run), std::move(events));
 }
 
+std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit) {
+  const LimitPoint* point = limit ? first_within_limit(outcome.points, *limit) : nullptr;
+  if (point == nullptr) return {};
+  return fmt::format(
+      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
+      "interval {:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
+      *limit, point->number, point->distortion, point->leakage.low, point->leakage.high, point->upper_end);
+}
+
 }  // namespace ppan

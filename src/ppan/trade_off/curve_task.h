@@ -74,6 +74,9 @@ struct CurveOutcome {
   std::vector<LimitPoint> points{};
 };
 
+/// Which point is shown to keep the limit, as a line for people; empty without a limit or without such a point.
+std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit);
+
 class CurveTask {
  public:
   virtual ~CurveTask() = default;
