@@ -64,6 +64,8 @@ Examples:
                     "Keep what was found in the model file, and in the report of the run it lies in");
   option(*command, "--sign", options->sign, "KEY",
          "With --save: sign the model with this private key (Ed25519, PEM)");
+  option(*command, "--fingerprint-key", options->fingerprint_key, "FILE",
+         "Secret with which the fingerprint of --data is made; without it none is kept");
   option(*command, "--out", options->out, "DIR", "Directory to write the findings and a report to");
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   option(*command, "--original", options->original, "FILE", "Table (CSV) with the sensitive columns");

@@ -253,7 +253,6 @@ RunSummary summary_of(const MnistPaperOptions& given, const ImageCurveResult& re
   summary.settings = settings_of(given, result);
   summary.seed = given.seed;
   summary.seconds = run.seconds;
-  summary.fingerprint = run.fingerprint;
   summary.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   summary.facts = {{"training", run.training},
                    {"unchanged costs", fmt::format("{:.5f}", result.unchanged_distortion)},

@@ -352,6 +352,10 @@ std::vector<Setting> data_settings() {
   return {
       text<J>("data.source", "table to learn from: a file, or another address (docs/sources.md); relative to this file",
               at(&J::source)),
+      text<J>("data.fingerprint_key",
+              "file with a secret of at least 16 bytes: models and reports then hold a fingerprint of the data that only "
+              "holders of the secret can check; empty: none",
+              at(&J::fingerprint_key)),
       text<J>("data.images",
               "images to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
               at(&J::images, &ImageSource::images)),

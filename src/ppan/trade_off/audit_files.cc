@@ -22,6 +22,7 @@
 #include "ppan/model/model_signature.h"
 #include "ppan/open/address.h"
 #include "ppan/trade_off/audit_run.h"
+#include "ppan/trade_off/data_fingerprint.h"
 #include "ppan/trade_off/image_audit.h"
 #include "ppan/trade_off/model_audit.h"
 
@@ -45,6 +46,8 @@ void check_sources(const AuditFiles& files) {
     throw Error(ErrorCode::kUsage, "--data, --labels, --save and --sign go with a model",
                 "ppan audit MODEL --data TABLE");
   }
+  if (files.model.empty() && !files.fingerprint_key.empty())
+    throw Error(ErrorCode::kUsage, "--fingerprint-key goes with a model", "leave it out");
   if (!files.sign.empty() && !files.save)
     throw Error(ErrorCode::kUsage, "--sign goes with --save", "give both, or neither");
   if (files.unaligned && (!files.model.empty() || !files.out.empty() || !files.side.empty() || files.scan ||
@@ -136,7 +139,7 @@ AuditFindings audit_image_model(const AuditFiles& files, ImageReleaseModel model
     return audit_images(model, set, {files.data, options.quick, options.limit, options.seed});
   });
   if (files.save) {
-    model.audit = findings_of(found, set);
+    model.audit = findings_of(found, data_fingerprint(files.fingerprint_key, images_sha256(set)));
     save_model(files.model, model, key);
   }
   AuditFindings out{.text = to_text(found, files.model, files.unit), .json = to_json(found)};
@@ -170,8 +173,10 @@ struct Subject {
 std::vector<std::filesystem::path> keep(const AuditFiles& files, const AuditReport& report, AuditRun run,
                                         Subject& subject, const SigningKey* key) {
   std::vector<std::filesystem::path> pages;
+  const std::string fingerprint =
+      subject.data ? data_fingerprint(files.fingerprint_key, subject.data->sha256()) : std::string();
   if (files.save) {
-    subject.model->audit = findings_of(report, subject.data->fingerprint());
+    subject.model->audit = findings_of(report, fingerprint);
     save_model(files.model, *subject.model, key);
     if (const auto page = add_to_run(files.model, report)) pages.push_back(*page);
   }
@@ -179,7 +184,7 @@ std::vector<std::filesystem::path> keep(const AuditFiles& files, const AuditRepo
   if (subject.model) {
     run.released = std::filesystem::path(files.model).filename().string();
     run.facts.emplace_back("table", short_name(parse_address(files.data)));
-    run.facts.emplace_back("sha256 of the table", subject.data->fingerprint());
+    if (!fingerprint.empty()) run.facts.emplace_back("fingerprint of the table", fingerprint);
   } else {
     run.released = short_name(parse_address(files.released));
     run.facts.emplace_back("original", short_name(parse_address(files.original)));
