@@ -51,6 +51,8 @@ void complete_job(const TableProfile& profile, JobFile& job) {
   }
   schema.columns = std::move(specs);
   if (job.source.empty()) job.source = "a frame in memory";
+  // Written out as said, so that the job file of a curve can be run by the command once its source is a file.
+  for (const char* key : {"data.source", "roles.useful"}) job.given.try_emplace(key, 0);
 }
 
 }  // namespace ppan::python

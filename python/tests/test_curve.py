@@ -150,3 +150,11 @@ def test_warnings_are_warnings() -> None:
     assert issubclass(ppan.Interrupted, UserWarning)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert len(people(3)) == 3
+
+
+def test_its_job_file_can_be_run(fitted: ppan.TradeOff, frame: pd.DataFrame, command: str, tmp_path: Path) -> None:
+    """By the command line, once it names a file."""
+    frame.assign(owner=frame["owner"].map({True: "true", False: "false"})).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "job.toml").write_text(fitted.job_.replace('"a frame in memory"', '"people.csv"'))
+    subprocess.run([command, "curve", tmp_path / "job.toml", "--out", tmp_path / "run", "--quiet"], check=True)
+    assert list(ppan.load_run(tmp_path / "run").points_["budget"]) == list(fitted.points_["budget"])
