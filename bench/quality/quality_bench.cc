@@ -5,6 +5,7 @@
 //   seeds;
 //                                          others show whether they were only made for these.
 //   --only EXPERIMENT, --mechanism KIND    part of the table; KIND is `default` or a family
+//   --alpha ORDER                          the games of this order alone, which may be inf
 //   --paper, --both                        preset `paper` instead of `best`, or beside it; it has no bars
 //   --budget-form FORM                     record, expected or dual instead of the preset's own
 //   --each                                 also a line for each point, to stderr
@@ -182,12 +183,13 @@ struct Arguments {
   bool paper = false;
   std::string only;
   std::string mechanism;
+  std::optional<double> alpha;
   std::optional<ppan::BudgetForm> budget_form;
 };
 
 constexpr const char* kUsage =
     "usage: bench_quality [--points N] [--first-seed S] [--seeds N] [--only EXPERIMENT] [--mechanism KIND]\n"
-    "                     [--paper | --both] [--budget-form FORM] [--each] [--threads N]\n";
+    "                     [--alpha ORDER] [--paper | --both] [--budget-form FORM] [--each] [--threads N]\n";
 
 std::optional<Arguments> parse(int count, char** arguments) {
   Arguments a;
@@ -214,6 +216,8 @@ std::optional<Arguments> parse(int count, char** arguments) {
       a.only = arguments[++i];
     } else if (name == "--mechanism") {
       a.mechanism = arguments[++i];
+    } else if (name == "--alpha") {
+      a.alpha = std::strtod(arguments[++i], nullptr);
     } else if (name == "--budget-form") {
       a.budget_form = ppan::budget_form(arguments[++i]);
     } else {
@@ -286,7 +290,8 @@ int main(int count, char** arguments) try {
   Runs runs(*a);
   for (const Bar& bar : bars()) {
     const std::string family = bar.mechanism ? std::string(to_string(*bar.mechanism)) : "default";
-    if ((!a->only.empty() && a->only != bar.experiment) || (!a->mechanism.empty() && a->mechanism != family))
+    if ((!a->only.empty() && a->only != bar.experiment) || (!a->mechanism.empty() && a->mechanism != family) ||
+        (a->alpha && *a->alpha != bar.alpha))
       continue;
     for (int seed = a->first_seed; seed < a->first_seed + a->seeds; ++seed) {
       const auto preset = a->best ? ppan::Preset::kBest : ppan::Preset::kPaper;

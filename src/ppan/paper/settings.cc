@@ -242,7 +242,6 @@ void change_training(const ExperimentOptions& options, TrainOptions& train) {
   if (c.mechanism) change_mechanism(*c.mechanism, options.preset, train);
   set(c.epochs, train.epochs);
   set(c.batch, train.batch);
-  set(c.adversary_steps, train.adversary_steps);
   set(c.rate, train.mechanism_rate.rate);
   set(c.rate, train.adversary_rate.rate);
   MechanismOptions& mechanism = train.game.mechanism;
@@ -252,6 +251,13 @@ void change_training(const ExperimentOptions& options, TrainOptions& train) {
   set(c.noise_inputs, mechanism.noise_inputs);
   set(c.components, mechanism.components);
   train.game.alpha = options.alpha;
+  if (options.alpha > 1 && options.preset == Preset::kBest) {
+    // Play of high order round a release that tells nothing goes in circles unless the adversary is quick, and
+    // at full order only at the end, when the mechanism hardly moves (docs/decisions/0003-best-preset.md).
+    train.alpha_ramp = 1;
+    train.adversary_steps = std::max(train.adversary_steps, 5);
+  }
+  set(c.adversary_steps, train.adversary_steps);
   BudgetOptions& budget = train.game.budget;
   if (!options.lambda.empty()) budget = {.form = BudgetForm::kWeighted};
   if (c.budget_form && *c.budget_form != budget.form) {

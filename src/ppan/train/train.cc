@@ -67,6 +67,7 @@ Problems TrainOptions::check() const {
   list.require_at_least("adversary_steps", adversary_steps, 1);
   list.require_at_least("warm_up", warm_up, 0);
   list.require_at_least("ramp", ramp, 0);
+  list.require_between("alpha_ramp", alpha_ramp, 0, 1);
   list.require_at_least("weight_decay", weight_decay, 0);
   list.require_at_least("final_releases", final_releases, 0);
   list.add("mechanism_rate", mechanism_rate.check());
@@ -141,6 +142,7 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
     EpochReport report{.epoch = epoch, .epochs = options.epochs};
     shuffle(order_stream, order);
     match.feel_adversary(std::clamp((epoch - options.warm_up) / (options.ramp + 1.0), 0.0, 1.0));
+    match.sharpen(std::min(1.0, epoch / std::max(1.0, options.alpha_ramp * options.epochs)));
     for (Index b = 0; b < batches; ++b) {
       gather(records, order.data() + b * summary.batch_used, summary.batch_used, batch);
       const double progress = static_cast<double>(summary.iterations++) / total;
