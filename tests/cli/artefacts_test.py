@@ -147,12 +147,12 @@ class Artefacts(CommandTest):
                     data = file.read()
                 self.assertNotIn(digest.encode(), data, os.path.join(directory, name))
                 self.assertNotIn(bytes.fromhex(digest), data, os.path.join(directory, name))
-        private = self.path("run", "fingerprint")
+        private = self.path("run", ".fingerprint")
         self.assertEqual(stat.S_IMODE(os.stat(private).st_mode), 0o600)
         with open(private) as file:
             run_digest = file.read()
         for name in os.listdir(self.path("run")):
-            if name == "fingerprint":
+            if name == ".fingerprint":
                 continue
             with open(self.path("run", name), "rb") as file:
                 self.assertNotIn(run_digest.encode(), file.read(), name)

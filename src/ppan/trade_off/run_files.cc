@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 15> kNames{
-    "fingerprint",  "curve.csv",  "summary.json",  "metrics.jsonl",  "columns.json",
+    ".fingerprint", "curve.csv",  "summary.json",  "metrics.jsonl",  "columns.json",
     "details.json", "audit.json", "findings.json", "examples.json",  "curve.svg",
     "report.html",  "job.toml",   "images.svg",    "unchanged.ppan", "constant.ppan"};
 

@@ -129,6 +129,7 @@ class Training {
     EpochReport report{.epoch = epoch, .epochs = options_.epochs};
     shuffle(order_stream_, order_);
     match_.feel_adversary(std::clamp((epoch - options_.warm_up) / (options_.ramp + 1.0), 0.0, 1.0));
+    match_.sharpen(std::min(1.0, epoch / std::max(1.0, options_.alpha_ramp * options_.epochs)));
     for (Index b = 0; b < batches_; ++b) {
       gather(records_, order_.data() + b * summary_.batch_used, summary_.batch_used, batch_);
       step(report);
@@ -221,6 +222,7 @@ Problems TrainOptions::check() const {
   list.require_at_least("adversary_steps", adversary_steps, 1);
   list.require_at_least("warm_up", warm_up, 0);
   list.require_at_least("ramp", ramp, 0);
+  list.require_between("alpha_ramp", alpha_ramp, 0, 1);
   list.require_at_least("weight_decay", weight_decay, 0);
   list.require_at_least("final_releases", final_releases, 0);
   list.add("mechanism_rate", mechanism_rate.check());
