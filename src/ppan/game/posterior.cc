@@ -23,6 +23,9 @@ constexpr double kLeastDeviation = 1e-6;
 // and without the cut a single step could overflow the optimiser's second moments and freeze the adversary.
 constexpr double kMostDeviations = 10;
 
+template <typename Scalar>
+using Column = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
+
 // Symbols are one-hot, so a single layer without bias gives symbol k row k of its weights: there is nothing
 // to multiply, and the gradient of the weights is that of the outputs.
 bool is_table(const MlpShape& shape) {
@@ -49,9 +52,12 @@ Posterior<Scalar>::Posterior(const PosteriorOptions& options, Index seen_width,
     Link link;
     link.levels = attribute.levels;
     link.dimensions = attribute.finite() ? 0 : attribute.value.cols();
+    link.full = options.full_covariance && link.dimensions > 1;
+    const Index couplings = link.full ? link.dimensions * (link.dimensions - 1) / 2 : 0;
     link.network = Mlp<Scalar>({.inputs = width,
                                 .hidden = options.hidden,
-                                .outputs = attribute.finite() ? attribute.levels : 2 * link.dimensions,
+                                .outputs = attribute.finite() ? attribute.levels
+                                                              : 2 * link.dimensions + couplings,
                                 .activation = options.activation,
                                 .bias = options.bias,
                                 .skip = options.skip});
@@ -150,6 +156,23 @@ const Matrix<Scalar>& Posterior<Scalar>::score(const Matrix<Scalar>& raw, bool s
 }
 
 template <typename Scalar>
+const Scalar* Posterior<Scalar>::component(Link& link, const Attribute<Scalar>& x, Index k, Index d) {
+  if (!link.full || d == 0) return x.value.col(d).data();
+  const Matrix<Scalar>& output = link.workspace.layer.back();
+  const Index records = x.rows();
+  link.rest = x.value.col(d);
+  for (Index j = 0; j < d; ++j) {
+    const auto before = x.value.col(j).array();
+    if (link.by_symbol) {
+      link.rest.array() -= output(k, link.coupling(d, j)) * before;
+    } else {
+      link.rest.array() -= output.col(link.coupling(d, j)).segment(k * records, records).array() * before;
+    }
+  }
+  return link.rest.data();
+}
+
+template <typename Scalar>
 void Posterior<Scalar>::add_score(Link& link, const Attribute<Scalar>& x, Index per_record) {
   const Index records = x.rows();
   if (link.levels > 0) {
@@ -170,8 +193,8 @@ void Posterior<Scalar>::add_score(Link& link, const Attribute<Scalar>& x, Index 
   const auto most = static_cast<Scalar>(kMaxLogVariance);
   const auto log_two_pi = static_cast<Scalar>(std::log(2 * std::numbers::pi));
   for (Index d = 0; d < link.dimensions; ++d) {
-    const auto value = x.value.col(d).array();
     for (Index k = 0; k < per_record; ++k) {
+      const Column<Scalar> value(component(link, x, k, d), records);
       auto score = score_.col(k).array();
       if (link.by_symbol) {
         const Scalar mean = output(k, d);
@@ -214,10 +237,20 @@ void Posterior<Scalar>::fill_output_gradient(Link& link, const Attribute<Scalar>
     }
     return;
   }
+  fill_real_gradient(link, x, per_record, d_score);
+}
+
+template <typename Scalar>
+void Posterior<Scalar>::fill_real_gradient(Link& link, const Attribute<Scalar>& x, Index per_record,
+                                           const Matrix<Scalar>& d_score) {
+  const Index records = x.rows();
+  Matrix<Scalar>& d_output = link.d_output;
+  const Matrix<Scalar>& output = link.workspace.layer.back();
   const auto most = static_cast<Scalar>(kMaxLogVariance);
   for (Index d = 0; d < link.dimensions; ++d) {
-    const auto value = x.value.col(d).array();
+    const Index coupled = link.full ? d : 0;
     for (Index k = 0; k < per_record; ++k) {
+      const Column<Scalar> value(component(link, x, k, d), records);
       const auto weight = d_score.col(k).array();
       if (link.by_symbol) {
         const Scalar mean = output(k, d);
@@ -228,6 +261,10 @@ void Posterior<Scalar>::fill_output_gradient(Link& link, const Attribute<Scalar>
             std::abs(raw) >= most
                 ? Scalar(0)
                 : Scalar(0.5) * (weight * ((value - mean).square() * precision - Scalar(1))).sum();
+        for (Index j = 0; j < coupled; ++j) {
+          d_output(k, link.coupling(d, j)) =
+              (weight * (value - mean) * x.value.col(j).array()).sum() * precision;
+        }
       } else {
         const auto mean = output.col(d).segment(k * records, records).array();
         const auto raw = output.col(link.dimensions + d).segment(k * records, records).array();
@@ -237,6 +274,10 @@ void Posterior<Scalar>::fill_output_gradient(Link& link, const Attribute<Scalar>
         d_log_variance = (raw.abs() >= most)
                              .select(Scalar(0), Scalar(0.5) * weight * ((value - mean) * d_mean - Scalar(1)));
         d_mean *= weight;
+        for (Index j = 0; j < coupled; ++j) {
+          d_output.col(link.coupling(d, j)).segment(k * records, records).array() =
+              d_mean * x.value.col(j).array();
+        }
       }
     }
   }

@@ -3,8 +3,10 @@
 // The adversary's belief Q(x|z), with the chain rule over several sensitive attributes:
 //     Q(x|z) = Q_1(x_1|z) Q_2(x_2|z, x_1) ...
 // so that no joint dependence is missed. Each link is a network of its own with a head that fits its
-// attribute: finite, a softmax over the levels; real, a diagonal Gaussian whose network outputs means and
-// then logarithms of variances. E log Q(X|Z) + h(X) is a lower bound on I(X;Z), equal at Q = P(x|z).
+// attribute: finite, a softmax over the levels; real, a Gaussian whose network outputs means and then
+// logarithms of variances; diagonal, or with full covariance by the same chain rule over its components,
+//     x_d | z, x_1 .. x_{d-1} ~ N(m_d(z) + sum_{j<d} c_dj(z) x_j, v_d(z)).
+// E log Q(X|Z) + h(X) is a lower bound on I(X;Z), equal at Q = P(x|z).
 
 #include <vector>
 
@@ -26,6 +28,9 @@ struct PosteriorOptions {
   /// does not depend on scale, but what a network of given weights can see does: without this a mechanism may
   /// hide what it leaks in variations too small for its adversary.
   bool standardise = false;
+  /// Real attributes of several components: with the c_dj above as further outputs. A diagonal posterior does
+  /// not see what components tell jointly, and a mechanism may leak there for nothing.
+  bool full_covariance = false;
   [[nodiscard]] Problems check() const;
 };
 
@@ -66,13 +71,19 @@ class Posterior {
     Index offset = 0;         // of its parameters
     std::int32_t levels = 0;  // 0: real
     Index dimensions = 0;
+    bool full = false;       // real: with couplings of the components
     bool by_symbol = false;  // evaluated once per symbol of a shared alphabet
     MlpWorkspace<Scalar> workspace;
     Matrix<Scalar> input;     // unless it is `seen` itself
     Matrix<Scalar> log_prob;  // finite: log softmax of the output
     Matrix<Scalar> d_output;
     Matrix<Scalar> d_input;
+    Vector<Scalar> rest;  // full: a component less what those before it say
+    // Where the coupling of component d with j < d stands among the outputs.
+    [[nodiscard]] Index coupling(Index d, Index j) const { return 2 * dimensions + d * (d - 1) / 2 + j; }
   };
+  // Component d of x for draw k, less the part that the components before it explain.
+  static const Scalar* component(Link& link, const Attribute<Scalar>& x, Index k, Index d);
   [[nodiscard]] const Matrix<Scalar>& input_of(std::size_t link, const Matrix<Scalar>& seen) const;
   // `seen` as the networks take it.
   const Matrix<Scalar>& standardised(const Matrix<Scalar>& seen);
@@ -81,6 +92,8 @@ class Posterior {
   void add_score(Link& link, const Attribute<Scalar>& x, Index per_record);
   void fill_output_gradient(Link& link, const Attribute<Scalar>& x, Index per_record,
                             const Matrix<Scalar>& d_score);
+  static void fill_real_gradient(Link& link, const Attribute<Scalar>& x, Index per_record,
+                                 const Matrix<Scalar>& d_score);
 
   Index seen_width_;
   bool standardise_;

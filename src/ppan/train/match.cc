@@ -45,13 +45,14 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
                                                options.mechanism.released, records.useful)),
       budget_(options.budget),
       code_weight_(options.code_weight),
-      power_(std::isinf(options.alpha) ? 1 : (options.alpha - 1) / options.alpha),
+      whole_power_(std::isinf(options.alpha) ? 1 : (options.alpha - 1) / options.alpha),
+      power_(whole_power_),
       mechanism_adam_(options.adam),
       adversary_adam_(options.adam),
       discriminator_adam_(options.adam),
       utility_adam_(options.adam) {
   for (const Attribute<Scalar>& x : records.sensitive) {
-    if (power_ > 0 && !x.finite())
+    if (whole_power_ > 0 && !x.finite())
       throw Error(ErrorCode::kUsage, "an alpha-loss needs a sensitive attribute with finitely many values",
                   "set alpha (privacy.alpha of a job) to 1");
   }
@@ -140,8 +141,9 @@ double Match<Scalar>::step_adversary(const Records<Scalar>& batch, double rate) 
 
 template <typename Scalar>
 double Match<Scalar>::evaluate_adversary(const Records<Scalar>& batch, Vector<Scalar>& descent) {
-  const double value = weighted_mean(
-      utility(adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive)));
+  const Matrix<Scalar>& score =
+      adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
+  const double value = mean_utility(score, utility(score));
   weigh_scores(Scalar(-1) / static_cast<Scalar>(draws_.records));
   adversary_.backward(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive, d_score_, &descent,
                       nullptr);
@@ -177,6 +179,13 @@ const Matrix<Scalar>& Match<Scalar>::utility(const Matrix<Scalar>& score) {
   utility_slope_ = (power * score.array()).exp().matrix();
   utility_value_ = ((utility_slope_.array() - 1) / power).matrix();
   return utility_value_;
+}
+
+template <typename Scalar>
+double Match<Scalar>::mean_utility(const Matrix<Scalar>& score, const Matrix<Scalar>& utility) const {
+  if (power_ == whole_power_) return weighted_mean(utility);
+  const auto power = static_cast<Scalar>(whole_power_);
+  return weighted_mean((((power * score.array()).exp() - Scalar(1)) / power).matrix());
 }
 
 template <typename Scalar>
@@ -236,9 +245,10 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
   StepReport report;
   draws_gradient_.clear();
 
-  const Matrix<Scalar>& score =
-      utility(adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive));
-  report.log_likelihood = weighted_mean(score);
+  const Matrix<Scalar>& log_belief =
+      adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
+  const Matrix<Scalar>& score = utility(log_belief);
+  report.log_likelihood = mean_utility(log_belief, score);
   const Scalar felt = static_cast<Scalar>(adversary_weight_) * share;
   if (felt > 0 && !draws_.shared) {  // the symbols of an alphabet do not move
     weigh_scores(felt);

@@ -95,6 +95,9 @@ class Match {
 
   /// Weight of the adversary in the mechanism's loss. At 0 the adversary still learns, but is not felt.
   void feel_adversary(double weight) { adversary_weight_ = weight; }
+  /// With an alpha-loss: (alpha-1)/alpha times `share`, 0 to 1, is the power that the players feel from now on;
+  /// 0 is the log-loss. What is reported stays of order alpha.
+  void sharpen(double share) { power_ = share * whole_power_; }
   /// True if step_discriminator() or step_utility() do anything.
   [[nodiscard]] bool has_helpers() { return discriminator_ || distortion_->learner(); }
 
@@ -123,6 +126,8 @@ class Match {
   // The adversary's scores log Q(x|z) of the current draws as utilities u and their derivative in log Q; the
   // latter is 1, and left alone, for the log-loss.
   const Matrix<Scalar>& utility(const Matrix<Scalar>& score);
+  // Mean u(Q), of order alpha, of the scores and the utilities made of them.
+  double mean_utility(const Matrix<Scalar>& score, const Matrix<Scalar>& utility) const;
   // d_score_ = weight du/dscore factor
   void weigh_scores(Scalar factor);
   // Distortion, its penalty and their gradient, but for that of the weights.
@@ -137,7 +142,8 @@ class Match {
   std::unique_ptr<Distortion<Scalar>> distortion_;
   Budget<Scalar> budget_;
   double code_weight_;
-  double power_;  // (alpha - 1) / alpha
+  double whole_power_;  // (alpha - 1) / alpha
+  double power_;        // and what is felt of it
   std::optional<Discriminator<Scalar>> discriminator_;
   Adam<Scalar> mechanism_adam_;
   Adam<Scalar> adversary_adam_;

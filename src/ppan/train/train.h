@@ -27,6 +27,11 @@ struct TrainOptions {
   /// Epochs after the warm-up over which the adversary's weight in the mechanism's loss rises from 0 to 1. At
   /// least 0.
   int ramp = 0;
+  /// With an alpha-loss: share of the epochs, 0 to 1, over which its power (alpha-1)/alpha rises from 0, the
+  /// log-loss, to its own. An adversary of high order has next to no gradient where it is surely wrong, and a
+  /// mechanism that moves meanwhile would leave it behind; one that starts from the posterior only has to
+  /// follow.
+  double alpha_ramp = 0;
   /// Each mechanism step first shrinks its parameters by rate * weight_decay (Loshchilov, Hutter 2019). At
   /// least 0. With few records per symbol it keeps a finite mechanism from following the sample's accidents.
   double weight_decay = 0;

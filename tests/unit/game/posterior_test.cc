@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
+
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -28,7 +30,7 @@ double log_normal(double x, double mean, double log_variance) {
          (std::log(2 * std::numbers::pi) + log_variance + (x - mean) * (x - mean) / std::exp(log_variance));
 }
 
-enum class Attributes { kFinite, kReal, kFiniteThenReal, kRealThenFiniteThenFinite };
+enum class Attributes { kFinite, kReal, kFiniteThenReal, kRealThenFiniteThenFinite, kRealOfThree };
 
 std::vector<Attribute<double>> make_attributes(Attributes which, RandomSource& random) {
   switch (which) {
@@ -41,11 +43,13 @@ std::vector<Attribute<double>> make_attributes(Attributes which, RandomSource& r
     case Attributes::kRealThenFiniteThenFinite:
       return {random_real(random, kRecords, 1), random_finite(random, kRecords, 3),
               random_finite(random, kRecords, 2)};
+    case Attributes::kRealOfThree:
+      return {random_real(random, kRecords, 3)};
   }
   return {};
 }
 
-// attributes, shared, draws, hidden layers; with a direct path and standardised inputs
+// attributes, shared, draws, hidden layers; with a direct path, standardised inputs and full covariances
 using Case = std::tuple<Attributes, bool, Index, int, bool>;
 class PosteriorGradient : public ::testing::TestWithParam<Case> {};
 
@@ -57,7 +61,8 @@ TEST_P(PosteriorGradient, MatchesDifferences) {
                                  .activation = Activation::kTanh,
                                  .bias = layers != 2,
                                  .skip = refined,
-                                 .standardise = refined};
+                                 .standardise = refined,
+                                 .full_covariance = refined};
   Posterior<double> posterior(options, kSeenWidth, attributes);
   posterior.initialise(random);
   const Matrix<double> seen = random_matrix(random, shared ? draws : draws * kRecords, kSeenWidth);
@@ -97,7 +102,8 @@ TEST_P(PosteriorGradient, MatchesDifferences) {
 INSTANTIATE_TEST_SUITE_P(Every, PosteriorGradient,
                          ::testing::Combine(::testing::Values(Attributes::kFinite, Attributes::kReal,
                                                               Attributes::kFiniteThenReal,
-                                                              Attributes::kRealThenFiniteThenFinite),
+                                                              Attributes::kRealThenFiniteThenFinite,
+                                                              Attributes::kRealOfThree),
                                             ::testing::Bool(), ::testing::Values(1, 3),
                                             ::testing::Values(0, 1, 2), ::testing::Bool()));
 
@@ -158,10 +164,10 @@ TEST(Posterior, AConstantInputIsHarmlessWhenStandardised) {
 TEST(Posterior, SharedSymbolsScoreAsIfWrittenOut) {
   constexpr Index kSymbols = 3;
   for (const auto which : {Attributes::kFinite, Attributes::kReal, Attributes::kFiniteThenReal,
-                           Attributes::kRealThenFiniteThenFinite}) {
+                           Attributes::kRealThenFiniteThenFinite, Attributes::kRealOfThree}) {
     SeededRandom random(32);
     const auto attributes = make_attributes(which, random);
-    Posterior<double> posterior({.hidden = {4}}, kSeenWidth, attributes);
+    Posterior<double> posterior({.hidden = {4}, .full_covariance = true}, kSeenWidth, attributes);
     posterior.initialise(random);
     const Matrix<double> seen = random_matrix(random, kSymbols, kSeenWidth);
     Matrix<double> written(kSymbols * kRecords, kSeenWidth);
@@ -197,6 +203,35 @@ TEST(Posterior, ScoresByHand) {
   };
   EXPECT_NEAR(score(0, 0), by_hand(0.8, 0, 0.4), 1e-14);
   EXPECT_NEAR(score(1, 0), by_hand(-0.3, 2, -1.2), 1e-14);
+}
+
+// Three correlated Gaussians: the chain over the components gives their density, which a diagonal one cannot.
+TEST(Posterior, FullCovarianceIsTheDensityOfAGaussian) {
+  const Matrix<double> covariance =
+      (Matrix<double>(3, 3) << 2, 0.6, -0.4, 0.6, 1, 0.3, -0.4, 0.3, 1.5).finished();
+  const Vector<double> centre = (Vector<double>(3) << 0.5, -1, 2).finished();
+  SeededRandom random(37);
+  const std::vector<Attribute<double>> x{random_real(random, kRecords, 3)};
+  Posterior<double> posterior({.full_covariance = true}, 1, x);
+  // A linear link of one input: nine weights, left at 0, and nine biases: means, log variances, couplings.
+  ASSERT_EQ(posterior.parameters().size(), 18);
+  posterior.parameters().setZero();
+  auto bias = posterior.parameters().tail(9);
+  for (Index d = 0; d < 3; ++d) {
+    const Vector<double> slope =
+        covariance.topLeftCorner(d, d).inverse() * covariance.col(d).head(d);
+    bias[d] = centre[d] - slope.dot(centre.head(d));
+    bias[3 + d] = std::log(covariance(d, d) - slope.dot(covariance.col(d).head(d)));
+    for (Index j = 0; j < d; ++j) bias[6 + d * (d - 1) / 2 + j] = slope[j];
+  }
+  const Matrix<double>& score = posterior.score(Matrix<double>::Zero(kRecords, 1), false, 1, x);
+  for (Index i = 0; i < kRecords; ++i) {
+    const Vector<double> off = x[0].value.row(i).transpose() - centre;
+    const double expected =
+        -0.5 * (3 * std::log(2 * std::numbers::pi) + std::log(covariance.determinant()) +
+                off.dot(covariance.inverse() * off));
+    EXPECT_NEAR(score(i, 0), expected, 1e-12);
+  }
 }
 
 TEST(Posterior, ProbabilitiesOfAllOutcomesSumToOne) {
