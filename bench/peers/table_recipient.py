@@ -245,7 +245,7 @@ def references(table, given):
         left = [i for c, i in index.items() if c not in gone]
         categorical = [table.categorical[i] for i in left]
         nats, error = leakage([use[:, left]], table.x, table.mine, categorical)
-        value = auc(trees(categorical, 80).fit(fit[:, left], table.y_fit), use[:, left], table.y_use) if table.binary else (0.0, 0.0)
+        value = auc(trees(categorical).fit(fit[:, left], table.y_fit), use[:, left], table.y_use) if table.binary else (0.0, 0.0)
         return {"without": sorted(gone), "leakage": nats, "leakage_error": error, "auc": value[0], "auc_error": value[1],
                 "changed": len(gone) / len(index)}
 

@@ -1,16 +1,17 @@
-"""What recipients of a table get at equal leakage, from each family of mechanisms: task AUC, associations, spikes, copied rows, the certificate.
+"""What recipients of a table get at equal leakage, from each family of mechanisms, beside dropped columns: task AUC, associations, spikes, copied rows, the
+certificate. Every number but the certificate and the time is taken by attackers and recipients of scikit-learn (bench/peers/table_recipient.py).
 
-Tables: generated ones, and those of the job files in PPAN_TABLES (comma-separated, each with one category as roles.task). PPAN_FAMILIES names the families
-(comma-separated), PPAN_SEEDS how many seeds. The last figure is the processor time of a default curve of the first table over that of the noise-input family.
-Attackers and recipients are scikit-learn's where it is installed (PPAN_PYTHON names the interpreter); otherwise the figures of the run alone are shown.
+Tables: generated ones, and those of the job files in PPAN_TABLES (comma-separated, each with one category of two levels as roles.task). A third of the rows is
+kept from the run. PPAN_FAMILIES names the families (comma-separated), PPAN_SEEDS how many seeds, PPAN_POINTS how many points. The last figure is the processor
+time of a default curve of the first table over that of the noise-input family (PPAN_TIME=no leaves it out). PPAN_PYTHON names an interpreter with scikit-learn.
 """
 
 import csv
 import json
 import os
 import pathlib
-import subprocess
-import tempfile
+import random
+import tomllib
 
 import adult_like
 from measure import Figure, say
@@ -21,117 +22,130 @@ BEST_LOSS = 0.02         # AUC, at a tenth of the original's leakage
 LEAST_GAIN = 0.02        # AUC, over the best subset of dropped columns at no more leakage
 ASSOCIATIONS = {"heads": 0.02, "codebook": 0.01}
 CELLS = {"heads": 0.2}   # changed
-SPIKES = 0.03
+SPIKES = 0.03            # at every point but the last two
+BROKEN = 0.005           # rows that break a dependency
 CERTIFICATE_GAP = 0.03   # nats, on 20,000 rows or more
+CERTIFIED_ROWS = 20000
 TOLD_APART = 0.75        # AUC, at half of the original's leakage
 FAMILIES = ["heads", "codebook", "noise-input"]
-MOST_TIME = 1.5          # of today's default
+MOST_TIME = 1.5          # of the noise-input family
 
 
-def generated_job(context, rows, seed):
-    """An invented table of people with a task: their sport; hidden: their condition."""
-    data = context.scratch / f"useful-{rows}-{seed}.csv"
-    data.write_text(context.run([context.executable("make_people"), rows, seed]).out)
-    job = context.scratch / f"useful-{rows}-{seed}.toml"
-    context.run([context.executable("ppan"), "init", data, "--sensitive", "condition", "--task", "sport", "-o", job, "--force"])
-    return job
+class Task:
+    """A table cut in two, with the job for the first part."""
+
+    def __init__(self, context, name, rows, hide, task, more=()):
+        self.name, self.hide, self.task = name, hide, task
+        header, body = rows[0], list(rows[1:])
+        random.Random(1).shuffle(body)
+        cut = 2 * len(body) // 3
+        self.fit, self.use, self.job = (context.scratch / f"{name}-{part}" for part in ("fit.csv", "use.csv", "job.toml"))
+        for path, part in ((self.fit, body[:cut]), (self.use, body[cut:])):
+            with open(path, "w", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([header, *part])
+        self.rows = cut
+        context.run([context.executable("ppan"), "init", self.fit, "--sensitive", hide, "--task", task, "-o", self.job, "--force", *more])
+
+    def arguments(self):
+        return ["--fit", self.fit, "--use", self.use, "--hide", self.hide, "--task", self.task]
 
 
-def census_job(context, rows, seed):
+def given_table(context, path):
+    job = tomllib.loads(path.read_text())
+    with open((path.parent / job["data"]["source"]).resolve(), newline="") as file:
+        return Task(context, path.stem, list(csv.reader(file)), job["roles"]["sensitive"][0], job["roles"]["task"][0])
+
+
+def census(context, rows, seed):
     """An invented census; hidden: sex; task: income."""
-    data, job = context.scratch / f"census-{rows}-{seed}.csv", context.scratch / f"census-{rows}-{seed}.toml"
+    data = context.scratch / f"census-{rows}-{seed}.csv"
     with open(data, "w") as file:
         adult_like.write(file, rows, seed)
-    context.run([context.executable("ppan"), "init", data, "--sensitive", "sex", "--task", "income", "-o", job, "--force"])
-    return job
+    with open(data, newline="") as file:
+        return Task(context, "census", list(csv.reader(file)), "sex", "income")
 
 
-def curve(context, job, family, points, seed, *more):
-    run = context.scratch / f"{pathlib.Path(job).stem}-{family}-{seed}"
-    context.run([context.executable("ppan"), "curve", job, "--out", run, "--force", "--quiet", "--points", points, "--seed", seed,
+def python(context):
+    return os.environ.get("PPAN_PYTHON", context.python)
+
+
+def curve(context, task, family, points, seed, *more):
+    run = context.scratch / f"{task.name}-{family}-{seed}"
+    context.run([context.executable("ppan"), "curve", task.job, "--out", run, "--force", "--quiet", "--points", points, "--seed", seed,
                  "--set", f"mechanism.family={family}", *more])
+    out = context.scratch / f"{run.name}.json"
+    context.run([python(context), RECIPIENT, "run", *task.arguments(), "--ppan", context.executable("ppan"), "--run", run, "--out", out])
     with open(run / "curve.csv", newline="") as file:
-        return run, list(csv.DictReader(file))
-
-
-def number(row, column):
-    return float(row[column]) if row.get(column) else None
-
-
-def at_share(rows, share):
-    """The unchanged table, the best point below so much of its leakage, and the best dropped subset that leaks no more than that point."""
-    unchanged = next(row for row in rows if row["series"] == "reference/unchanged")
-    limit = share * number(unchanged, "leakage")
-    points = [row for row in rows if row["series"] == "ppan/table"]
-    below = [row for row in points if number(row, "leakage") <= limit] or [min(points, key=lambda row: number(row, "leakage"))]
-    point = max(below, key=lambda row: number(row, "task_score") or 0)
-    allowed = max(number(point, "leakage_high"), limit)
-    dropped = [row for row in rows if row["series"] == "reference/dropped" and number(row, "leakage") <= allowed]
-    return unchanged, point, max(dropped, key=lambda row: number(row, "task_score"), default=None)
-
-
-def recipient(context, run, point, job):
-    """Measured by others, if scikit-learn is there."""
-    python = os.environ.get("PPAN_PYTHON", context.python)
-    with tempfile.TemporaryDirectory() as scratch:
-        done = subprocess.run([python, str(RECIPIENT), str(context.executable("ppan")), str(run / point["model"]), str(job), scratch],
-                              capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return None
-    return json.loads(done.stdout)
+        certified = {row["label"]: row for row in csv.DictReader(file) if row["series"] == "ppan/table"} if family == "codebook" else {}
+    return json.loads(out.read_text())["points"], list(certified.values())
 
 
 def figures(context):
-    jobs = [pathlib.Path(path) for path in os.environ.get("PPAN_TABLES", "").split(",") if path]
-    rows = 400 if context.smoke else 20000
-    jobs += [generated_job(context, rows, 1), census_job(context, rows, 1)]
-    points, more = (1, ["--epochs", 2, "--set", "audit.quick=true"]) if context.smoke else (8, [])
+    tables = [given_table(context, pathlib.Path(path)) for path in os.environ.get("PPAN_TABLES", "").split(",") if path]
+    tables.append(census(context, 600 if context.smoke else 30000, 1))
+    points, more = (2, ["--epochs", 2, "--set", "audit.quick=true"]) if context.smoke else (int(os.environ.get("PPAN_POINTS", "8")), [])
     families = [name for name in os.environ.get("PPAN_FAMILIES", ",".join(FAMILIES)).split(",") if name]
     seeds = 1 if context.smoke else int(os.environ.get("PPAN_SEEDS", "3"))
-    for job in jobs:
+    for task in tables:
+        say(f"tables: {task.name}, dropped columns")
+        out = context.scratch / f"{task.name}-references.json"
+        context.run([python(context), RECIPIENT, "references", *task.arguments(), "--out", out])
+        references = json.loads(out.read_text())
         for family in families:
             for seed in range(1, seeds + 1):
-                say(f"tables: {job.stem}, {family}, seed {seed}")
-                run, found = curve(context, job, family, points, seed, *more)
-                yield from of_run(context, run, found, job, family, f"{job.stem}, {family}, seed {seed}")
-    yield from time(context, jobs[0], more)
+                say(f"tables: {task.name}, {family}, seed {seed}")
+                found, certified = curve(context, task, family, points, seed, *more)
+                yield from of_run(found, certified, references, task, family, f"{task.name}, {family}, seed {seed}")
+    if os.environ.get("PPAN_TIME", "yes") != "no":
+        yield from time(context, tables[0], more)
 
 
-def time(context, job, more):
+def time(context, task, more):
     """Processor time of the default curve, against the family that was the default before."""
     seconds = {}
     for family in ("auto", "noise-input"):
         say(f"tables: time, {family}")
         run = context.scratch / f"time-{family}"
-        done = context.run([context.executable("ppan"), "curve", job, "--out", run, "--force", "--quiet", "--set", f"mechanism.family={family}", *more])
+        done = context.run([context.executable("ppan"), "curve", task.job, "--out", run, "--force", "--quiet", "--set", f"mechanism.family={family}", *more])
         seconds[family] = done.cpu_seconds
-    yield Figure(PART, f"{job.stem}: processor time of the default curve, over that of noise-input", seconds["auto"] / max(seconds["noise-input"], 1e-9), "×",
+    yield Figure(PART, f"{task.name}: processor time of the default curve, over that of noise-input", seconds["auto"] / max(seconds["noise-input"], 1e-9), "×",
                  bar=None if context.smoke else MOST_TIME, at_most=True, note=f"{seconds['auto']:.0f} against {seconds['noise-input']:.0f} s")
 
 
-def of_run(context, run, rows, job, family, name):
-    unchanged, point, dropped = at_share(rows, 0.1)
-    leakage, original, score = number(point, "leakage"), number(unchanged, "task_score"), number(point, "task_score")
-    yield Figure(PART, f"{name}: task score lost at a tenth of the leakage", original - score, "", bar=BEST_LOSS, at_most=True,
-                 note=f"{score:.3f} against {original:.3f}, at {leakage:.4f} nats of {number(unchanged, 'leakage'):.4f}")
+def at_share(points, original, share):
+    """The point of the best AUC that leaks at most so much of the original; if there is none, the one that leaks least."""
+    below = [p for p in points if p["leakage"] <= share * original["leakage"]]
+    return max(below, key=lambda p: p["auc"]) if below else min(points, key=lambda p: p["leakage"])
+
+
+def of_run(points, certified, references, task, family, name):
+    original = references["original"]
+    point, half = at_share(points, original, 0.1), at_share(points, original, 0.5)
+    at = f"{point['leakage']:.4f} ± {point['leakage_error']:.4f} nats of {original['leakage']:.4f}"
+    yield Figure(PART, f"{name}: AUC lost at a tenth of the leakage", original["auc"] - point["auc"], "", bar=BEST_LOSS, at_most=True,
+                 note=f"{point['auc']:.4f} against {original['auc']:.4f}, at {at}")
+    allowed = max(point["leakage"], 0.1 * original["leakage"])
+    dropped = max((d for d in references["dropped"] if d["leakage"] <= allowed), key=lambda d: d["auc"], default=None)
     if dropped is not None:
-        yield Figure(PART, f"{name}: above the best subset of dropped columns", score - number(dropped, "task_score"), "", bar=LEAST_GAIN,
-                     note=dropped["label"])
-    upper = number(point, "leakage_upper")
-    if upper is not None and family == "codebook":
-        yield Figure(PART, f"{name}: certificate above what was found", upper - leakage, "nats", bar=CERTIFICATE_GAP, at_most=True,
-                     note=f"{upper:.4f}; for every distribution {number(point, 'leakage_upper_any_distribution') or 0:.4f}")
-    seen = recipient(context, run, point, job)
-    if seen is None:
-        return
-    yield Figure(PART, f"{name}: associations, mean difference", seen["associations"], "", bar=ASSOCIATIONS.get(family), at_most=True)
-    yield Figure(PART, f"{name}: greatest change of a spike's share", seen["spikes"], "", bar=SPIKES, at_most=True)
-    yield Figure(PART, f"{name}: leakage by scikit-learn", seen["leakage"], "nats", note=f"of {seen['leakage_original']:.4f}")
-    yield Figure(PART, f"{name}: rows equal to another person's, beyond independent samples", seen["copied"] - seen["copied_independent"], "",
-                 bar=0.0, at_most=True, note=f"{seen['copied']:.4f} against {seen['copied_independent']:.4f}")
-    yield Figure(PART, f"{name}: real against released rows, AUC of a classifier", seen["distinguished"], "")
-    yield Figure(PART, f"{name}: cells changed", seen["changed"], "", bar=CELLS.get(family), at_most=True)
-    _, half, _ = at_share(rows, 0.5)
-    seen = recipient(context, run, half, job)
-    if seen is not None:
-        yield Figure(PART, f"{name}: real against released rows at half of the leakage, AUC", seen["distinguished"], "", bar=TOLD_APART, at_most=True)
+        yield Figure(PART, f"{name}: AUC above the best subset of dropped columns", point["auc"] - dropped["auc"], "", bar=LEAST_GAIN,
+                     note=f"without {', '.join(dropped['without'])}: {dropped['auc']:.4f} at {dropped['leakage']:.4f} nats")
+    inflated = max(p["auc_released"] - original["auc"] - p["auc_released_error"] for p in points)
+    yield Figure(PART, f"{name}: AUC on released rows above the original's and the interval, at most", inflated, "", bar=0.0, at_most=True)
+    falls = sorted(points, key=lambda p: p["leakage"])
+    rises = max((a["auc"] - b["auc"] - a["auc_error"] for a, b in zip(falls, falls[1:])), default=0.0)
+    yield Figure(PART, f"{name}: AUC lost where more leaks, beyond the interval", rises, "", bar=0.0, at_most=True)
+    yield Figure(PART, f"{name}: associations, mean difference", point["associations"], "", bar=ASSOCIATIONS.get(family), at_most=True)
+    yield Figure(PART, f"{name}: cells changed", point["changed"], "", bar=CELLS.get(family), at_most=True)
+    yield Figure(PART, f"{name}: greatest change of a spike's share, all points but two", max((p["spikes"] for p in points[:-2]), default=0.0), "", bar=SPIKES,
+                 at_most=True)
+    yield Figure(PART, f"{name}: rows that break a dependency, at most", max(p["broken"] for p in points), "", bar=BROKEN, at_most=True)
+    more = point["copied"] - point["copied_independent"]
+    chance = 1.96 * (2 * point["copied_independent"] * (1 - point["copied_independent"]) / references["rows"][1]) ** 0.5
+    yield Figure(PART, f"{name}: rows equal to a training row, beyond independent ones", more, "", bar=chance, at_most=True,
+                 note=f"{point['copied']:.4f} against {point['copied_independent']:.4f}; the bar is what chance allows for")
+    yield Figure(PART, f"{name}: real against released rows at half of the leakage, AUC", half["told_apart"], "", bar=TOLD_APART, at_most=True)
+    if certified:
+        gaps = [float(row["leakage_upper"]) - float(row["leakage"]) for row in certified if row.get("leakage_upper")]
+        if gaps:
+            yield Figure(PART, f"{name}: certificate above what was found, at most", max(gaps), "nats",
+                         bar=CERTIFICATE_GAP if task.rows >= CERTIFIED_ROWS else None, at_most=True)

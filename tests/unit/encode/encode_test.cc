@@ -164,6 +164,21 @@ TEST(Encoding, GridsHideDigits) {
   EXPECT_THROW(fit(text, {{.name = "x", .type = ColumnType::kReal, .grid = 1.0 / 3}}, {}), Error);
 }
 
+TEST(Encoding, SharedValuesStayAsTheyAre) {
+  // Ten amounts that many people have: rounding them to thousands would cost next to nothing, and yet each is a value
+  // that the column has and its neighbour is not. With one person each they are rounded.
+  const std::vector<int> amounts{0, 594, 3103, 4064, 5178, 7298, 7688, 14084, 15024, 99999};
+  std::string shared = "x\n";
+  for (int i = 0; i < 1000; ++i) shared += std::to_string(amounts[i % 10]) + "\n";
+  const std::vector<ColumnSpec> spec{{.name = "x", .type = ColumnType::kInteger}};
+  const ColumnEncoding column = fit(shared, spec, {}).encoding.columns[0];
+  EXPECT_EQ(column.grid, 1);
+  for (const int x : amounts) EXPECT_EQ(column.decode(column.encode(x)), x);
+  std::string own = "x\n";
+  for (int i = 0; i < 250; ++i) own += std::to_string(97 * i) + "\n";
+  EXPECT_GT(fit(own, spec, {}).encoding.columns[0].grid, 1);
+}
+
 TEST(Encoding, WrittenAsTheColumnIs) {
   std::string text = "price,rate\n";
   for (int i = 0; i < 300; ++i) text += std::to_string(i) + ".50," + std::to_string(i) + (i % 2 ? ".5" : "") + "\n";

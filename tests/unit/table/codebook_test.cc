@@ -186,6 +186,31 @@ TEST(CodebookLevels, SpikesBinsAndEnds) {
   EXPECT_GE(below, 5);  // nobody's extreme value is handed out
 }
 
+TEST(CodebookLevels, SharedValuesAreListed) {
+  // 100 amounts that are no neighbours, 30 people each, and one that a single person has.
+  std::string csv = "x,amount\n";
+  for (int i = 0; i < 3000; ++i) csv += fmt::format("{},{}\n", i % 2, 1000 + 37 * (i % 100));
+  csv += "1,1001\n";
+  Schema schema;
+  schema.columns = {testing::category("x"), {.name = "amount", .type = ColumnType::kInteger}};
+  schema.sensitive = {"x"};
+  schema.useful = {"amount"};
+  const EncodedTable table = encoded(csv, schema);
+  const ColumnLevels levels = fit_levels(table.rows, 1, table.encoding, {.most_bins = 8});
+  EXPECT_TRUE(levels.listed);
+  EXPECT_TRUE(levels.check().empty());
+  EXPECT_EQ(levels_from_json(to_json(levels)), levels);
+  SeededRandom random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const auto level = static_cast<std::int32_t>(random.index(levels.levels()));
+    const double x = table.encoding.columns[1].decode(draw_cell(levels, level, table.encoding, random).value);
+    EXPECT_EQ(std::fmod(x - 1000, 37), 0);
+    EXPECT_EQ(levels.level_of(x), level);
+  }
+  // With room for all of them each is a level.
+  EXPECT_EQ(fit_levels(table.rows, 1, table.encoding, {.most_bins = 128}).spike.size(), 100U);
+}
+
 TEST(Codebook, SteersToTheLeakageAndHidesIt) {
   const EncodedTable table = encoded(people_csv(4000, 1), people_schema(false));
   const EncodedRows held_out = rows_like(table, 3000, 2);

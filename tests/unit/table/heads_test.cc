@@ -239,6 +239,34 @@ TEST(Heads, KeepToTheBudgetAndHide) {
   EXPECT_LT(told, 0.05);
 }
 
+// 45 % are husbands, all of them men, and 5 % wives: with budget for any change, both stay about as frequent.
+double share_of_wives() {
+  SeededRandom random(3);
+  std::string csv = "x,role,other\n";
+  for (int r = 0; r < 4000; ++r) {
+    const double u = random.uniform();
+    const bool man = u < 0.45 || (u >= 0.5 && random.uniform() < 0.4);
+    csv += fmt::format("{},{},{}\n", man ? "m" : "f", u < 0.45 ? "husband" : u < 0.5 ? "wife" : "single",
+                       random.index(4) == 0 ? "a" : "b");
+  }
+  Schema schema;
+  schema.columns = {testing::category("x"), testing::category("role"), testing::category("other")};
+  schema.sensitive = {"x"};
+  schema.useful = {"role", "other"};
+  const EncodedTable table = encoded(csv, schema);
+  const HeadsOptions options = quick_options();
+  const HeadsStart start = make_start(table.rows, table.schema, table.encoding, options, 1);
+  const EncodedRows out = release(model_of(table, train_heads(start, 0.5, options, 2).heads), table.rows, 5);
+  const std::vector<std::string>& levels = table.encoding.columns[1].levels;
+  const auto wife = static_cast<std::int32_t>(std::find(levels.begin(), levels.end(), "wife") - levels.begin());
+  const Symbols& code = out.columns[0].code;
+  return static_cast<double>(std::count(code.begin(), code.end(), wife)) / static_cast<double>(code.size());
+}
+
+TEST(Heads, SharesOfCellsAreKept) {
+  EXPECT_NEAR(share_of_wives(), 0.05, 0.03);
+}
+
 TEST(Heads, RowsMakeSense) {
   const EncodedTable table = encoded(people_csv(3000, 1), people_schema(false));
   HeadsOptions options = quick_options();
