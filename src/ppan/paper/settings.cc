@@ -171,7 +171,8 @@ void improve_scalar(Recipe recipe, TrainOptions& train) {
 void improve_vector(TrainOptions& train) {
   train.game.mechanism.hidden = {};
   // One for each component released, or some could not be noisy on their own.
-  train.game.mechanism.noise_inputs = std::max(train.game.mechanism.noise_inputs, train.game.mechanism.released);
+  MechanismOptions& mechanism = train.game.mechanism;
+  mechanism.noise_inputs = std::max(mechanism.noise_inputs, mechanism.released);
   train.game.adversary.skip = true;
   train.game.adversary.full_covariance = true;
   train.epochs = 500;
