@@ -40,8 +40,10 @@ endfunction()
 
 ppan_precompiled_headers(ppan_pch PIC HEADERS ${ppan_precompiled} <nlohmann/json.hpp>
                          LINKS nlohmann_json::nlohmann_json)
+# GCC compiles what uses a precompiled header as hard as that was compiled, whatever the flags say: a header for each.
 if(PPAN_DEVELOPER)
   find_package(CLI11 REQUIRED)
-  ppan_precompiled_headers(ppan_cold_pch PIC HEADERS ${ppan_precompiled} <nlohmann/json.hpp> <CLI/App.hpp>
-                           LINKS nlohmann_json::nlohmann_json CLI11::CLI11 ppan_cold)
+  set(ppan_cold_more <CLI/App.hpp>)
 endif()
+ppan_precompiled_headers(ppan_cold_pch PIC HEADERS ${ppan_precompiled} <nlohmann/json.hpp> ${ppan_cold_more}
+                         LINKS nlohmann_json::nlohmann_json $<TARGET_NAME_IF_EXISTS:CLI11::CLI11> ppan_cold)

@@ -1,9 +1,10 @@
-# ppan_stage(NAME [COLD] HEADERS ... SOURCES ... [USES stage ...] [LINKS target ...] [PRIVATE_LINKS target ...])
+# ppan_stage(NAME [COLD|SELDOM|HOT] HEADERS ... SOURCES ... [USES stage ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 # declares one stage of the path: a static library ppan_NAME with alias ppan::NAME, whose public headers must
 # each compile alone, and which may include only the stages it USES (checked by tests/layers). COLD: nothing in it takes
-# long, so it is compiled for fast compilation.
+# long, so it is compiled for fast compilation; SELDOM: nothing in it takes long in a release, a curve or an audit, so it is compiled
+# so where somebody builds once to install (PPAN_UNITY); HOT: where the time of a training goes, always compiled for speed.
 function(ppan_stage name)
-  cmake_parse_arguments(ARG "COLD" "" "HEADERS;SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;SELDOM;HOT" "" "HEADERS;SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(target ppan_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(ppan::${name} ALIAS ${target})
@@ -13,13 +14,22 @@ function(ppan_stage name)
                                                                                $<BUILD_INTERFACE:ppan_flags>)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON
                                              POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  if((ARG_COLD AND PPAN_DEVELOPER) OR ((ARG_COLD OR ARG_SELDOM) AND PPAN_UNITY))
+    set(cold ON)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ppan_cold>)
+  endif()
   if(NOT COMMAND ppan_use_precompiled)
     # A stage by itself, as the tests of this file have it.
-  elseif(ARG_COLD AND PPAN_DEVELOPER)
-    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ppan_cold>)
+  elseif(ARG_HOT AND PPAN_UNITY)
+    # Not with a precompiled header that others use at -O2 (precompiled.cmake).
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
+  elseif(cold)
     ppan_use_precompiled(${target} ppan_cold_pch)
   else()
     ppan_use_precompiled(${target} ppan_pch)
+  endif()
+  if(PPAN_UNITY)
+    ppan_unity(${target})
   endif()
   set_property(GLOBAL APPEND PROPERTY PPAN_STAGES ${target})
   # Written out for the layer check.

@@ -80,16 +80,16 @@ std::string unknown_option(const std::string& word, const CLI::App& command) {
 CommandLine::CommandLine() {
   app.name("ppan");
   app.description("Learned release mechanisms with measured leakage.");
-  app.set_version_flag("--version", [] { return fmt::format("ppan {}\nwith {}", PPAN_VERSION, sources_built_in()); });
+  app.set_version_flag("--version",
+                       [] { return fmt::format("ppan {}\nwith {}", PPAN_VERSION, sources_built_in()); });
   app.set_help_flag("-h,--help", "Show this help");
   app.get_formatter()->column_width(32);
   app.get_formatter()->label("SUBCOMMAND", "NAME");
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
-  app.footer(
-      "Exit status: 0 done, 1 internal fault, 2 usage, 3 bad input data, 4 input/output,\n"
-      "             5 training diverged, 6 an audit limit was exceeded.\n"
-      "Each command has its own --help, with examples.");
+  app.footer(R"(Exit status: 0 done, 1 internal fault, 2 usage, 3 bad input data, 4 input/output,
+             5 training diverged, 6 an audit limit was exceeded.
+Each command has its own --help, with examples.)");
   add_init_command(*this);
   add_curve_command(*this);
   add_pick_command(*this);
@@ -99,7 +99,8 @@ CommandLine::CommandLine() {
   add_paper_command(*this);
   add_report_command(*this);
   add_audit_command(*this);
-  app.add_flag("--show-values", show_values, "Quote the cells that messages are about; they may end up in logs");
+  app.add_flag("--show-values", show_values,
+               "Quote the cells that messages are about; they may end up in logs");
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     command->group("Commands");
     command->fallthrough();  // so that --show-values may stand behind the command
@@ -127,6 +128,37 @@ std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arg
   }
   return std::nullopt;
 }
+
+template <typename Value>
+CLI::Option* option(CLI::App& command, const std::string& name, Value& value, const std::string& type,
+                    const std::string& description) {
+  CLI::Option* added = command.add_option(name, value, description)->type_name(type);
+  if constexpr (requires { value.empty(); }) {
+    if (value.empty()) added->default_str("");
+  }
+  return added;
+}
+
+// Here alone, because every one of them takes the compiler long.
+template CLI::Option* option(CLI::App&, const std::string&, std::string&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, int&, const std::string&, const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::uint64_t&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::optional<int>&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::optional<std::int64_t>&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::optional<std::uint64_t>&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::optional<double>&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::optional<std::string>&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::vector<double>&, const std::string&,
+                             const std::string&);
+template CLI::Option* option(CLI::App&, const std::string&, std::vector<std::string>&, const std::string&,
+                             const std::string&);
 
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
                         std::vector<std::string> choices, const std::string& description) {

@@ -47,6 +47,12 @@ void add_audit_command(CommandLine& line);
 /// one.
 std::optional<std::string> parse(CommandLine& line, std::vector<std::string> arguments);
 
+/// Declares an option that takes a value of the kind that help calls `type`. The default is shown where there
+/// is one. Value: a string, a number, an optional or a list of these.
+template <typename Value>
+CLI::Option* option(CLI::App& command, const std::string& name, Value& value, const std::string& type,
+                    const std::string& description);
+
 /// --unit nats|bits.
 void add_unit_option(CLI::App& command, InformationUnit& unit);
 

@@ -16,9 +16,9 @@
 #include "ppan/command_line.h"
 #include "ppan/core/error.h"
 #include "ppan/core/printable.h"
-#include "ppan/nn/blas.h"
 #include "ppan/core/temporary.h"
 #include "ppan/interrupt.h"
+#include "ppan/nn/blas.h"
 #include "ppan/output.h"
 
 namespace {

@@ -61,19 +61,15 @@ void add_report_command(CommandLine& line) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* command = line.app.add_subcommand("report", "Make the report of a finished run again");
   command->footer(
-      "Reads the files of the run and writes report.html and curve.svg beside them; prints where the page "
-      "is.\n"
-      "Examples:\n"
-      "  ppan report run\n"
-      "  ppan report run -o for-the-board.html\n"
-      "  ppan report run --text --unit bits");
-  command->add_option("run", options->run, "Directory that 'ppan paper' or 'ppan curve' wrote")
-      ->required()
-      ->type_name("RUN")
-      ->default_str("");
-  command->add_option("-o,--output", options->output, "Write the page here instead; - is standard output")
-      ->type_name("FILE")
-      ->default_str("");
+      R"(Reads the files of the run and writes report.html and curve.svg beside them; prints where the page is.
+Examples:
+  ppan report run
+  ppan report run -o for-the-board.html
+  ppan report run --text --unit bits)");
+  option(*command, "run", options->run, "RUN", "Directory that 'ppan paper' or 'ppan curve' wrote")
+      ->required();
+  option(*command, "-o,--output", options->output, "FILE",
+         "Write the page here instead; - is standard output");
   command->add_flag("--text", options->text, "Print the curve as plot and table instead");
   add_unit_option(*command, options->unit);
   command->callback([options, &line] { line.run = [options] { return run_report(*options); }; });

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "ppan/open/address.h"
 #include "ppan/output.h"
 #include "ppan/progress.h"
 
@@ -35,9 +34,8 @@ std::string row_progress_text(std::int64_t rows, double seconds, double share) {
   return text;
 }
 
-RowProgress::RowProgress(bool quiet, const RowSource& source)
-    : source_(&source),
-      shown_(progress_style(quiet) == ProgressStyle::kBar),
+RowProgress::RowProgress(bool quiet)
+    : shown_(progress_style(quiet) == ProgressStyle::kBar),
       start_(std::chrono::steady_clock::now()),
       last_(start_) {}
 
@@ -45,28 +43,14 @@ RowProgress::~RowProgress() {
   if (on_screen_) write_stderr("\r\033[K");
 }
 
-void RowProgress::rows(std::int64_t written) {
+void RowProgress::rows(std::int64_t written, double share) {
   if (!shown_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < kPause) return;
   last_ = now;
   on_screen_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const auto count = source_->row_count();
-  const double share = count && *count > 0 ? static_cast<double>(written) / static_cast<double>(*count)
-                                           : source_->share_read().value_or(0);
   write_stderr(fmt::format("\r\033[K{}", row_progress_text(written, seconds, share)));
-}
-
-std::filesystem::path file_of(const std::string& address) {
-  return relative_file_of(address, {});
-}
-
-std::filesystem::path relative_file_of(const std::string& address, const std::filesystem::path& directory) {
-  if (address.empty()) return {};
-  const Address found = relative_to(parse_address(address), directory);
-  const bool file = found.is_file() && found.kind != AddressKind::kSqlite;
-  return file ? std::filesystem::path(found.place) : std::filesystem::path();
 }
 
 }  // namespace ppan::cli

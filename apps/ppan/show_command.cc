@@ -1,12 +1,10 @@
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <variant>
 
 #include "ppan/command_line.h"
-#include "ppan/output.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_signature.h"
+#include "ppan/output.h"
 
 namespace ppan::cli {
 namespace {
@@ -21,11 +19,7 @@ struct ShowOptions {
 int run_show(const ShowOptions& options) {
   const AnyModel any = load_any_model(options.model);
   if (!options.trust.empty()) require_trusted(signer_of(any), options.model, options.trust);
-  write_stdout(std::visit(
-      [&](const auto& model) {
-        return options.json ? to_json(model).dump(2) + "\n" : describe(model, options.unit);
-      },
-      any));
+  write_stdout(options.json ? json_text(any) : describe(any, options.unit));
   return 0;
 }
 
@@ -34,16 +28,13 @@ int run_show(const ShowOptions& options) {
 void add_show_command(CommandLine& line) {
   const auto options = std::make_shared<ShowOptions>();
   CLI::App* command = line.app.add_subcommand("show", "Tell what a model is");
-  command->footer(
-      "Checks the whole file first. JSON is always in nats.\n"
-      "Examples:\n"
-      "  ppan show run/point-07.ppan\n"
-      "  ppan show model.ppan --json\n"
-      "  ppan show model.ppan --trust board.pem");
-  command->add_option("model", options->model, "Model file that 'ppan curve' or 'ppan pick' wrote")
-      ->required()
-      ->type_name("MODEL")
-      ->default_str("");
+  command->footer(R"(Checks the whole file first. JSON is always in nats.
+Examples:
+  ppan show run/point-07.ppan
+  ppan show model.ppan --json
+  ppan show model.ppan --trust board.pem)");
+  option(*command, "model", options->model, "MODEL", "Model file that 'ppan curve' or 'ppan pick' wrote")
+      ->required();
   command->add_flag("--json", options->json, "Everything the file says, as JSON");
   add_trust_option(*command, options->trust);
   add_unit_option(*command, options->unit);

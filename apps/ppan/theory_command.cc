@@ -43,24 +43,21 @@ std::string option_name(const std::string& parameter) {
 void add_theory_command(CommandLine& line) {
   const auto options = std::make_shared<TheoryOptions>();
   CLI::App* command = line.app.add_subcommand("theory", "Print a closed-form optimum curve");
-  command->footer(
-      "Examples:\n"
-      "  ppan theory --list\n"
-      "  ppan theory gaussian-scalar --rho 0.9 --points 6\n"
-      "  ppan theory symmetric-pair --m 4 --p 0.2 --observation full-data --unit bits\n"
-      "  ppan theory gaussian-vector --rho 0.8,0.4 --at 0.5 --release\n"
-      "  ppan theory finite --pmf pmf.csv --distortion error --points 11\n"
-      "  ppan theory finite --pmf pmf.csv --measure bayes-vulnerability --at 0.1\n"
-      "  ppan theory rate-distortion --variances 1,0.5 --at 0.1,0.2 --format json");
+  command->footer(R"(Examples:
+  ppan theory --list
+  ppan theory gaussian-scalar --rho 0.9 --points 6
+  ppan theory symmetric-pair --m 4 --p 0.2 --observation full-data --unit bits
+  ppan theory gaussian-vector --rho 0.8,0.4 --at 0.5 --release
+  ppan theory finite --pmf pmf.csv --distortion error --points 11
+  ppan theory finite --pmf pmf.csv --measure bayes-vulnerability --at 0.1
+  ppan theory rate-distortion --variances 1,0.5 --at 0.1,0.2 --format json)");
   command->require_subcommand(0, 1);
   command->add_flag("--list", options->list, "Describe every curve and its parameters");
-  command->add_option("--points", options->request.points, "Points, equally spaced")->type_name("N");
-  command->add_option("--from", options->request.from, "First value of the first column")->type_name("X");
-  command->add_option("--to", options->request.to, "Last value of the first column")->type_name("X");
-  command->add_option("--at", options->request.at, "Exactly these values, comma-separated")
-      ->type_name("X,...")
-      ->delimiter(',')
-      ->default_str("");
+  option(*command, "--points", options->request.points, "N", "Points, equally spaced");
+  option(*command, "--from", options->request.from, "X", "First value of the first column");
+  option(*command, "--to", options->request.to, "X", "Last value of the first column");
+  option(*command, "--at", options->request.at, "X,...", "Exactly these values, comma-separated")
+      ->delimiter(',');
   command->add_flag("--release", options->request.release, "Also the release that attains each point");
   add_choice(*command, "--format", options->format, {"csv", "json"}, "Form of the output");
   add_unit_option(*command, options->unit);
@@ -87,21 +84,16 @@ void add_theory_command(CommandLine& line) {
   finite->group("Curves");
   finite->fallthrough();
   const auto request = std::make_shared<FiniteRequest>();
-  finite->add_option("--pmf", request->pmf, "CSV with columns x, y, w, probability; without w, W = Y")
-      ->type_name("FILE")
-      ->default_str("");
-  finite
-      ->add_option("--distortion", request->distortion, "error, squared, or a file with d(y,z), a row per y")
-      ->type_name("NAME|FILE");
-  finite->add_option("--observation", request->observation, "useful-only, full-data, noisy, partial or given")
-      ->type_name("NAME")
-      ->default_str("");
+  option(*finite, "--pmf", request->pmf, "FILE", "CSV with columns x, y, w, probability; without w, W = Y");
+  option(*finite, "--distortion", request->distortion, "NAME|FILE",
+         "error, squared, or a file with d(y,z), a row per y");
+  option(*finite, "--observation", request->observation, "NAME",
+         "useful-only, full-data, noisy, partial or given");
   add_choice(*finite, "--measure", request->measure, theory_measures(),
              "What is made least: I(X;Z), or the best chance to guess X, as it is or as leakage");
-  finite->add_option("--flip", request->flip, "noisy: probability that another symbol is seen (default 0.1)")
-      ->type_name("P");
-  finite->add_option("--erase", request->erase, "partial: probability that nothing is seen (default 0.2)")
-      ->type_name("P");
+  option(*finite, "--flip", request->flip, "P",
+         "noisy: probability that another symbol is seen (default 0.1)");
+  option(*finite, "--erase", request->erase, "P", "partial: probability that nothing is seen (default 0.2)");
   finite->callback([options, request] { options->finite = *request; });
   command->callback([options, &line] { line.run = [options] { return run_theory(*options); }; });
 }

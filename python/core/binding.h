@@ -31,6 +31,7 @@ void bind_job(nb::module_& m);
 void bind_curve(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_audit(nb::module_& m);
+void bind_engine(nb::module_& m);
 void bind_research(nb::module_& m);
 
 /// What work in another thread tells the interpreter while it runs.

@@ -31,5 +31,6 @@ NB_MODULE(_core, m) {
   ppan::python::bind_model(m);
   ppan::python::bind_curve(m);
   ppan::python::bind_audit(m);
+  ppan::python::bind_engine(m);
   ppan::python::bind_research(m);
 }

@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
         from .research import MutualInformation
 
         return MutualInformation
-    if name in ("research", "theory"):
+    if name in ("engine", "research", "spark", "theory"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

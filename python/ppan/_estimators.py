@@ -137,7 +137,12 @@ class _Base(BaseEstimator):  # type: ignore[misc]
         specs = dict(self.columns or {})
         progress = Progress(self.progress, len(values.get("privacy.budgets", ())) or int(values.get("privacy.points", 12)))
         try:
-            core = _core.fit(_frames.stream_of(frame), _core.make_job(values, specs), progress)
+            if self.engine is None:
+                core = _core.fit(_frames.stream_of(frame), _core.make_job(values, specs), progress)
+            else:
+                from . import engine as engines
+
+                core = engines.fit(engines.engine_of(self.engine), frame, values, specs, progress)
         finally:
             progress.close()
         for text in core.warnings:
@@ -197,6 +202,8 @@ class TradeOff(_Base):
         Settings of the job file of that name.
     settings : dict, default None
         Any other setting by its key: ``{"train.batch": 128}``; see :func:`ppan.settings`.
+    engine : str or Engine, default None
+        Where points are trained: None for threads of this process, or "local", "dask", "ray", "spark"; see :mod:`ppan.engine`.
     progress : bool, default None
         A bar by tqdm. None: where a person is likely to look.
 
@@ -231,6 +238,7 @@ class TradeOff(_Base):
         unknown: str = "fail",
         quick: bool = False,
         settings: Mapping[str, Any] | None = None,
+        engine: Any = None,
         progress: bool | None = None,
     ) -> None:
         self.sensitive = sensitive
@@ -253,6 +261,7 @@ class TradeOff(_Base):
         self.unknown = unknown
         self.quick = quick
         self.settings = settings
+        self.engine = engine
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> TradeOff:
@@ -337,6 +346,7 @@ class Release(TransformerMixin, _Base):  # type: ignore[misc]
         unknown: str = "fail",
         quick: bool = False,
         settings: Mapping[str, Any] | None = None,
+        engine: Any = None,
         progress: bool | None = None,
     ) -> None:
         self.sensitive = sensitive
@@ -361,6 +371,7 @@ class Release(TransformerMixin, _Base):  # type: ignore[misc]
         self.unknown = unknown
         self.quick = quick
         self.settings = settings
+        self.engine = engine
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Release:

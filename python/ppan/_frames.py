@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._errors import InputError
+from ._errors import InputError, UsageError
 
 
 def kind_of(data: Any) -> str:
@@ -314,3 +314,24 @@ def _pandas_series(column: Any, dtype: Any, index: Any) -> Any:
         return values.astype(dtype)
     except (TypeError, ValueError):
         return values  # a missing value that the type cannot hold
+
+
+def portable(data: Any) -> Any:
+    """The frame as something that any process can unpickle: NumPy columns as they are, others as an Arrow table."""
+    if kind_of(data) in ("numpy", "dict"):
+        return data
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise UsageError("pyarrow is needed to take this frame to another process", "pip install pyarrow") from error
+    return pyarrow.table(_Held(stream_of(data)))
+
+
+class _Held:
+    """A capsule as an object that has one."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._capsule

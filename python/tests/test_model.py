@@ -126,6 +126,15 @@ def test_noise_differs_in_every_process(model: ppan.Model, frame: pd.DataFrame) 
         (lambda f: pd.concat([f, f[["age"]]], axis=1), "two columns are called"),
         (lambda f: f.assign(income=np.inf), "income"),
         (lambda f: f.assign(age=[1, "two"] * (len(f) // 2)), "age"),
+        (lambda f: f.assign(age=None), "missing"),
+        (lambda f: f.assign(age=[[1]] * len(f)), "age"),
+        (lambda f: f.assign(age=pd.Timestamp("2020-01-01")), "age"),
+        (lambda f: f.assign(age=np.uint64(2**63 + 5)), "above 2\\^63"),
+        (lambda f: f.assign(age=f["age"].astype(complex)), "age"),
+        (lambda f: f["age"], "frame"),
+        (lambda f: f.to_numpy()[:, 1], "2D"),
+        (lambda f: np.full((5, 3), np.nan), "lacks columns"),
+        (lambda f: None, "a frame is needed"),
     ],
 )
 def test_bad_frames(model: ppan.Model, frame: pd.DataFrame, change: object, said: str) -> None:

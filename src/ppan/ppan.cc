@@ -51,9 +51,8 @@ Curve curve_of(const Start& start, const Pieces& pieces, const Hooks& hooks,
   curve.table = start.data.table;
   curve.run.job = start.job;
   curve.run.version = version();
-  curve.run.data_sha256 = start.data.sha256;
   curve.run.names = start.data.names;
-  curve.run.fingerprint = fingerprint(start.job, start.data);
+  identify_data(curve.run, start.data.sha256);
   curve.result = finish_table(TableDomain(start.rows, hooks).finish(pieces), start.job);
   curve.run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (curve.result.points.empty() && !curve.result.interrupted)

@@ -1,7 +1,11 @@
 """Nothing of a single person is in any file that ppan writes: fifty planted singletons are looked for in all of them."""
 
+import hashlib
+import hmac
+import json
 import os
 import random
+import stat
 import struct
 import tempfile
 import unittest
@@ -132,6 +136,45 @@ class Artefacts(CommandTest):
                 seen += 1
                 self.assertEqual(self.found_in(data), [], os.path.join(directory, name))
         self.assertGreater(seen, 15)
+
+    def test_no_hash_of_the_table_is_handed_on(self):
+        with open(self.path("people.csv"), "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        run_digest = ""
+        for directory, _, files in os.walk(self.directory.name):
+            for name in files:
+                with open(os.path.join(directory, name), "rb") as file:
+                    data = file.read()
+                self.assertNotIn(digest.encode(), data, os.path.join(directory, name))
+                self.assertNotIn(bytes.fromhex(digest), data, os.path.join(directory, name))
+        private = self.path("run", ".fingerprint")
+        self.assertEqual(stat.S_IMODE(os.stat(private).st_mode), 0o600)
+        with open(private) as file:
+            run_digest = file.read()
+        for name in os.listdir(self.path("run")):
+            if name == ".fingerprint":
+                continue
+            with open(self.path("run", name), "rb") as file:
+                self.assertNotIn(run_digest.encode(), file.read(), name)
+
+    def test_a_fingerprint_is_made_with_the_key_alone(self):
+        with open(self.path("people.csv"), "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        key = b"a secret of more than 16 bytes\n"
+        with open(self.path("key"), "wb") as file:
+            file.write(key)
+        result = ppan("curve", self.path("job.toml"), "--out", self.path("keyed"), "--points", "1", "--epochs", "1",
+                      "--set", "audit.quick=true", "--set", f"data.fingerprint_key={self.path('key')}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        expected = hmac.new(key, digest.encode(), hashlib.sha256).hexdigest()
+        shown = json.loads(ppan("show", self.path("keyed", "point-01.ppan"), "--json").stdout)
+        self.assertEqual(shown["origin"]["data_fingerprint"], expected)
+        with open(self.path("keyed", "summary.json")) as file:
+            self.assertIn(expected, file.read())
+        with open(self.path("key"), "wb") as file:
+            file.write(b"short")
+        self.assertIn("16", self.refuse(2, "audit", self.path("keyed", "point-01.ppan"), "--data", self.path("others.csv"),
+                                        "--quick", "--save", "--fingerprint-key", self.path("key")))
 
     def test_a_release_of_the_same_people_holds_none_either(self):
         for model in ("model.ppan", os.path.join("run", "unchanged.ppan"), os.path.join("codes", "point-01.ppan")):

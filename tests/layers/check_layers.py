@@ -12,6 +12,10 @@ import pathlib
 import re
 import sys
 
+# What a program of the command line has no business with: the library turns its own types into JSON, computes, and learns.
+NOT_IN_PROGRAMS = ("nlohmann/", "Eigen/", "xgboost/", "openssl/", "toml++/", "sqlite3", "libpq")
+# A command line that grows beyond this has library in it.
+MOST_LINES_OF_A_PROGRAM = 2000
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -67,8 +71,16 @@ def check_includes(root, layers):
 
 
 def check_program(name, directory, layers):
+    lines = sum(len(file.read_text().splitlines()) for file in sources(directory, "**/*"))
+    if lines > MOST_LINES_OF_A_PROGRAM:
+        yield f"{name}: {lines} lines; more than {MOST_LINES_OF_A_PROGRAM} are library that went astray"
     for file in sources(directory, "**/*"):
-        yield from check_file(file, f"{name}/{file.relative_to(directory)}", name, layers)
+        where = f"{name}/{file.relative_to(directory)}"
+        yield from check_file(file, where, name, layers)
+        for number, line in enumerate(file.read_text().splitlines(), start=1):
+            match = INCLUDE.match(line)
+            if match and match.group(2).startswith(NOT_IN_PROGRAMS):
+                yield f"{where}:{number}: a program includes {match.group(2)}; that is for the library to do"
 
 
 def violations(root, layers):

@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
-from check_layers import check_program, read_layers, violations
+from check_layers import MOST_LINES_OF_A_PROGRAM, check_program, read_layers, violations
 
 LAYERS = read_layers("core: \nnn: core\ntrain: core nn\n")
 
@@ -55,6 +55,16 @@ class LayerCheck(unittest.TestCase):
             self.assertEqual(found, ["apps/a.cc:3: apps includes ppan/nn/b.h, but does not declare USES nn"])
             (root / "a.cc").write_text('#include "ppan/ppan.h"\n')
             self.assertEqual(len(list(check_program("apps", root, read_layers("core: \napps: core\n")))), 1)
+
+    def test_a_program_that_does_the_work_of_the_library_is_found(self):
+        layers = read_layers("core: \napps: core\n")
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            (root / "a.cc").write_text("#include <string>\n#include <nlohmann/json.hpp>\n")
+            found = list(check_program("apps", root, layers))
+            self.assertEqual(found, ["apps/a.cc:2: a program includes nlohmann/json.hpp; that is for the library to do"])
+            (root / "a.cc").write_text("int a;\n" * (MOST_LINES_OF_A_PROGRAM + 1))
+            self.assertEqual(len(list(check_program("apps", root, layers))), 1)
 
     def test_the_files_at_the_root_are_the_facade(self):
         layers = read_layers("core: \nnn: core\nfacade: core\n")

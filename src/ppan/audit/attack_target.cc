@@ -174,6 +174,13 @@ AttackTarget target_of(const AuditColumn& column, std::span<const std::int32_t> 
   return categorical_target(column, options);
 }
 
+Symbols codes_at(const AttackTarget& target, std::span<const std::int32_t> rows) {
+  Symbols out;
+  out.reserve(rows.size());
+  for (const std::int32_t row : rows) out.push_back(target.code[static_cast<std::size_t>(row)]);
+  return out;
+}
+
 Symbols joint_code(const Symbols& a, const Symbols& b, std::int32_t b_levels, std::int32_t& levels) {
   std::unordered_map<std::int64_t, std::int32_t> position;
   Symbols joint;

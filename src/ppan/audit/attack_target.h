@@ -39,6 +39,9 @@ struct AttackTarget {
 AttackTarget target_of(const AuditColumn& column, std::span<const std::int32_t> training,
                        const TargetOptions& options = {});
 
+/// The codes of these rows.
+Symbols codes_at(const AttackTarget& target, std::span<const std::int32_t> rows);
+
 /// The pair (a, b) as one attribute of a.levels * b.levels categories or fewer (only those that occur).
 Symbols joint_code(const Symbols& a, const Symbols& b, std::int32_t b_levels, std::int32_t& levels);
 

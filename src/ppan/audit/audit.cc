@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,12 +9,10 @@
 #include <numbers>
 #include <set>
 
+#include "ppan/audit/continuous_attribute.h"
 #include "ppan/audit/finite_information.h"
-#include "ppan/audit/gaussian_information.h"
+#include "ppan/audit/group_leakage.h"
 #include "ppan/audit/joint_attack.h"
-#include "ppan/audit/ksg.h"
-#include "ppan/audit/network_attacker.h"
-#include "ppan/audit/tree_attacker.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
 #include "ppan/nn/blas.h"
@@ -25,11 +22,7 @@ namespace {
 
 constexpr Index kLevelShare = 10;  // of the least rows, one part for each category
 constexpr Index kRowsPerBin = 50;
-constexpr std::int32_t kMostGroupLevels = 20;
-constexpr Index kUnitShare = 3;  // of the least rows, one part must be different units
-constexpr Index kMostKsgRows = 10'000;
-constexpr Index kMostKsgColumns = 8;
-constexpr Index kMostLinearFeatures = 600;
+constexpr Index kUnitShare = 3;     // of the least rows, one part must be different units
 constexpr Index kRowsPerCell = 20;  // for counts to be believed
 // Standard errors: by chance rows in random order are said to tell something in one audit of 4,000.
 constexpr double kClearOrder = 3.5;
@@ -60,11 +53,6 @@ SuiteOptions side_suite(const AuditOptions& options, bool continuous) {
   suite.most_training_rows = std::min<Index>(suite.most_training_rows, 20'000);
   suite.most_releases = std::min<Index>(suite.most_releases, 40'000);
   return suite;
-}
-
-// The rows that something is reported on; others only trained the mechanism.
-Index held_out_rows(const AuditInput& input) {
-  return input.released.rows() - input.trained_rows;
 }
 
 AttackTarget held_out_part(AttackTarget target, Index rows) {
@@ -113,9 +101,9 @@ void check_input(const AuditInput& input, const AuditOptions& options) {
   if (input.trained_rows < 0 || input.trained_rows >= std::max<Index>(rows, 1))
     throw Error(ErrorCode::kUsage,
                 fmt::format("of {} rows {} cannot have trained the mechanism", rows, input.trained_rows));
-  if (held_out_rows(input) < options.least_rows) {
+  if (input.held_out_rows() < options.least_rows) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{} rows are too few to audit; at least {} are needed", held_out_rows(input),
+                fmt::format("{} rows are too few to audit; at least {} are needed", input.held_out_rows(),
                             options.least_rows),
                 "Hold more records out of training.");
   }
@@ -166,279 +154,6 @@ Units units_of(const AuditColumn& column, const AuditOptions& options) {
   }
   return unit;
 }
-
-Symbols take(const Symbols& from, const std::vector<std::int32_t>& rows) {
-  Symbols out;
-  out.reserve(rows.size());
-  for (const std::int32_t row : rows) out.push_back(from[static_cast<std::size_t>(row)]);
-  return out;
-}
-
-// ---- groups
-// ---------------------------------------------------------------------------------------------------
-
-struct Group {
-  std::string column;
-  std::string level;
-  bool from_release = false;
-  std::vector<Index> rows;  // of the test rows
-};
-
-void add_column_groups(const AuditColumn& column, bool from_release, const AttackSplit& split,
-                       const AuditOptions& options, std::vector<Group>& groups) {
-  std::map<std::string, std::vector<Index>> members;
-  for (std::size_t t = 0; t < split.test.size(); ++t) {
-    const auto row = static_cast<std::size_t>(split.test[t]);
-    std::string level = "(missing)";
-    if (!column.missing[row]) {
-      level = column.has_text() ? column.level[static_cast<std::size_t>(column.code[row])]
-                                : fmt::format("{}", column.number[split.test[t]]);
-    }
-    members[level].push_back(static_cast<Index>(t));
-    if (static_cast<std::int32_t>(members.size()) > kMostGroupLevels) return;
-  }
-  if (members.size() < 2) return;
-  for (auto& [level, rows] : members) {
-    if (static_cast<Index>(rows.size()) >= options.least_group_rows) {
-      groups.push_back({column.name, level, from_release, std::move(rows)});
-    }
-  }
-}
-
-// The rows about which the attacker claims to have learned most, judged by its belief and not by the truth.
-void add_exposed_groups(const SuiteResult& result, const AuditOptions& options, std::vector<Group>& groups) {
-  const Index rows = result.log_probability.rows();
-  std::vector<std::pair<double, Index>> claim;
-  for (Index i = 0; i < rows; ++i) {
-    double divergence = 0;
-    for (Index l = 0; l < result.log_probability.cols(); ++l) {
-      const auto log_q = static_cast<double>(result.log_probability(i, l));
-      divergence += std::exp(log_q) * (log_q - std::log(result.prior[l]));
-    }
-    claim.emplace_back(-divergence, i);
-  }
-  std::sort(claim.begin(), claim.end());
-  for (const auto& [share, name] : {std::pair{0.01, "1 % of rows"}, std::pair{0.1, "10 % of rows"}}) {
-    const auto count = static_cast<Index>(share * static_cast<double>(rows));
-    if (count < options.least_group_rows) continue;
-    Group group{"most exposed", name, true, {}};
-    for (Index k = 0; k < count; ++k) group.rows.push_back(claim[static_cast<std::size_t>(k)].second);
-    groups.push_back(std::move(group));
-  }
-}
-
-std::vector<GroupLeakage> group_leakage(const AuditInput& input, const AttackTarget& target,
-                                        const AttackSplit& split, const SuiteResult& result,
-                                        const AuditOptions& options) {
-  std::vector<Group> groups;
-  add_exposed_groups(result, options, groups);
-  const Symbols x = take(target.code, split.test);
-  for (std::int32_t l = 0; l < target.levels; ++l) {
-    Group group{target.name, target.level[static_cast<std::size_t>(l)], false, {}};
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      if (x[i] == l) group.rows.push_back(static_cast<Index>(i));
-    }
-    if (static_cast<Index>(group.rows.size()) >= options.least_group_rows) groups.push_back(std::move(group));
-  }
-  for (const AuditColumn& column : input.groups) add_column_groups(column, false, split, options, groups);
-  for (const AuditColumn& column : input.released.columns)
-    add_column_groups(column, true, split, options, groups);
-
-  // Groups that the release tells apart: against the prior, a bound. Others (the levels of the attribute
-  // itself, say): against the attacker's own mean belief, so that one who leans to a level without knowing
-  // anything scores 0.
-  const Vector<double> belief =
-      result.log_probability.array().cast<double>().exp().colwise().mean().transpose();
-  Vector<double> to_prior = result.score;
-  Vector<double> to_belief = result.score;
-  for (Index i = 0; i < to_prior.size(); ++i) {
-    to_prior[i] -= std::log(result.prior[x[static_cast<std::size_t>(i)]]);
-    to_belief[i] -= std::log(belief[x[static_cast<std::size_t>(i)]]);
-  }
-  const double multiple = normal_multiple(static_cast<Index>(groups.size()));
-  std::vector<GroupLeakage> out;
-  for (const Group& group : groups) {
-    Vector<double> gain(static_cast<Index>(group.rows.size()));
-    const Vector<double>& from = group.from_release ? to_prior : to_belief;
-    for (std::size_t k = 0; k < group.rows.size(); ++k) gain[static_cast<Index>(k)] = from[group.rows[k]];
-    Units unit;
-    if (!split.test_unit.empty()) {
-      for (const Index row : group.rows) unit.push_back(split.test_unit[static_cast<std::size_t>(row)]);
-    }
-    const Rate mean = mean_rate(gain, unit);
-    const double half = (mean.interval95.high - mean.value) / normal_multiple() * multiple;
-    out.push_back({group.column, group.level, gain.size(),
-                   Estimate{.nats = mean.value,
-                            .interval95 = Interval{mean.value - half, mean.value + half},
-                            .bound = group.from_release ? Bound::kLower : Bound::kEstimate,
-                            .method = "held-out log loss within the group",
-                            .samples = gain.size()}});
-  }
-  std::stable_sort(out.begin(), out.end(), [](const GroupLeakage& a, const GroupLeakage& b) {
-    return a.leakage.interval95->low > b.leakage.interval95->low;
-  });
-  return out;
-}
-
-// ---- continuous attributes
-// -------------------------------------------------------------------------------------
-
-// R^2 = 1 - E e^2 / Var y, with the interval of the delta method over the rows.
-Rate r_squared(const Vector<float>& y, const Vector<float>& guess, const Units& unit) {
-  const Vector<double> truth = y.cast<double>();
-  const double mean = truth.mean();
-  const double variance = (truth.array() - mean).square().mean();
-  if (variance <= 0) return {0, {0, 0}};
-  const Eigen::ArrayXd error = (truth - guess.cast<double>()).array().square();
-  const double value = 1 - error.mean() / variance;
-  const Vector<double> influence =
-      (value - error / variance + error.mean() / (variance * variance) * (truth.array() - mean).square())
-          .matrix();
-  const Rate spread = mean_rate(influence, unit);
-  const double half = spread.interval95.high - spread.value;
-  return {value, {value - half, std::min(1.0, value + half)}};
-}
-
-AttackRows known_rows(const AttackRows& rows, const std::vector<std::int32_t>& from,
-                      const Vector<double>& value, Vector<float>& y) {
-  std::vector<std::int32_t> known;
-  for (Index i = 0; i < rows.rows(); ++i) {
-    if (!std::isnan(rows.score[i])) known.push_back(static_cast<std::int32_t>(i));
-  }
-  AttackFeatures features{rows.data, rows.keys, rows.cell, 0};
-  y.resize(static_cast<Index>(known.size()));
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    y[static_cast<Index>(i)] = static_cast<float>(value[from[static_cast<std::size_t>(known[i])]]);
-  }
-  return attack_rows(features, rows.x, rows.score, known);
-}
-
-// Everything about a continuous attribute that does not go through bins.
-void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const AttackTarget& target,
-                    const AttackSplit& split, const SuiteOptions& suite, const AuditOptions& options,
-                    AttributeAudit& out) {
-  // Network that gives a density, and regressors.
-  std::vector<std::int32_t> train_rows = split.train;
-  const Index most_rows = std::min<Index>(suite.most_training_rows, 20'000);
-  if (static_cast<Index>(train_rows.size()) > most_rows)
-    train_rows.resize(static_cast<std::size_t>(most_rows));
-  const NormalScores scores = normal_scores(target, train_rows);
-  // Standardised, so that neither trees nor floats meet salaries in the millions.
-  double mean = 0;
-  double square = 0;
-  double count = 0;
-  for (const std::int32_t row : train_rows) {
-    if (std::isnan(target.value[row])) continue;
-    count += 1;
-    const double step = target.value[row] - mean;
-    mean += step / count;
-    square += step * (target.value[row] - mean);
-  }
-  const Vector<double> value = (target.value.array() - mean) / std::sqrt(std::max(square / count, 1e-300));
-  const auto part = [&](const std::vector<std::int32_t>& rows, Vector<float>& y) {
-    return known_rows(attack_rows(suite_in.released, target.code, scores.row, rows), rows, value, y);
-  };
-  Vector<float> y_train;
-  Vector<float> y_selection;
-  Vector<float> y_test;
-  const AttackRows train = part(train_rows, y_train);
-  const AttackRows selection = part(split.selection, y_selection);
-  const AttackRows test = part(split.test, y_test);
-  Units unit;  // of the test rows whose value is known
-  for (std::size_t i = 0; i < split.test_unit.size(); ++i) {
-    if (!std::isnan(scores.row[split.test[i]])) unit.push_back(split.test_unit[i]);
-  }
-
-  AttackTask task;
-  task.levels = target.levels;
-  task.prior = Vector<double>::Constant(target.levels, 1.0 / target.levels);
-  task.score_edge = scores.edge;
-  task.effort = suite.effort;
-  DensityAttacker density(task);
-  TreeRegression trees;
-  SeededRandom random = SeededRandom(options.seed).fork("density");
-  parallel_for(2, thread_count(options.threads), [&](std::int64_t job) {
-    if (job == 0) {
-      density.fit(train, selection, random);
-    } else {
-      trees = regress_with_trees(train.data, y_train, selection.data, y_selection, test.data,
-                                 suite.effort.trees, options.seed);
-    }
-  });
-  const Matrix<float> predicted = density.predict(test);
-  Vector<double> gain(test.rows());
-  for (Index i = 0; i < test.rows(); ++i) {
-    const double s = test.score[i];
-    const double log_variance = std::clamp(static_cast<double>(predicted(i, 1)), -30.0, 30.0);
-    const double error = s - static_cast<double>(predicted(i, 0));
-    gain[i] = 0.5 * (s * s - log_variance - error * error * std::exp(-log_variance));
-  }
-  out.others.push_back(lower_bound(
-      gain, std::log(static_cast<double>(test.rows())),
-      "density network on normal scores (a lower bound but for the fit of their distribution)", unit));
-
-  struct Candidate {
-    std::string name;
-    double loss;
-    Rate r2;
-  };
-  std::vector<Candidate> candidates;
-  candidates.push_back(
-      {"boosted trees", (trees.selection - y_selection).squaredNorm(), r_squared(y_test, trees.test, unit)});
-  if (train.data.cols() <= kMostLinearFeatures) {
-    const Matrix<double> a = train.data.cast<double>();
-    Matrix<double> gram = a.transpose() * a;
-    gram.diagonal().array() += 1e-3 * static_cast<double>(a.rows());
-    const Vector<double> centred = y_train.cast<double>().array() - static_cast<double>(y_train.mean());
-    const Vector<float> weight = gram.ldlt().solve(a.transpose() * centred).cast<float>();
-    const auto guess = [&](const AttackRows& rows) {
-      return Vector<float>((rows.data * weight).array() + y_train.mean());
-    };
-    candidates.push_back({"linear regression", (guess(selection) - y_selection).squaredNorm(),
-                          r_squared(y_test, guess(test), unit)});
-  }
-  const auto best = std::min_element(candidates.begin(), candidates.end(),
-                                     [](const Candidate& a, const Candidate& b) { return a.loss < b.loss; });
-  out.r_squared = best->r2;
-  out.regressor = best->name;
-
-  // Estimators on the numbers alone: rows without gaps, numeric columns. X by its normal scores, which change
-  // no information and make the plug-in, meant for Gaussian X, a lower bound.
-  std::vector<const AuditColumn*> numeric;
-  for (const AuditColumn& column : input.released.columns) {
-    if (column.numeric()) numeric.push_back(&column);
-  }
-  if (numeric.empty()) return;
-  std::vector<Index> rows;
-  for (Index i = 0; i < held_out_rows(input); ++i) {
-    bool whole = !std::isnan(target.value[i]);
-    for (const AuditColumn* column : numeric) whole = whole && !std::isnan(column->number[i]);
-    if (whole) rows.push_back(i);
-  }
-  const auto width = static_cast<Index>(numeric.size());
-  if (static_cast<Index>(rows.size()) < std::max<Index>(100, 2 * width + 10)) return;
-  Matrix<double> x(static_cast<Index>(rows.size()), 1);
-  Matrix<double> z(static_cast<Index>(rows.size()), width);
-  for (Index k = 0; k < x.rows(); ++k) {
-    x(k, 0) = static_cast<double>(scores.row[rows[static_cast<std::size_t>(k)]]);
-    for (Index c = 0; c < width; ++c)
-      z(k, c) = numeric[static_cast<std::size_t>(c)]->number[rows[static_cast<std::size_t>(k)]];
-  }
-  const auto add = [&](Estimate estimate, const char* method) {
-    estimate.method = method;
-    if (std::isfinite(estimate.nats)) out.others.push_back(std::move(estimate));
-  };
-  add(gaussian_information(x, z), "Gaussian plug-in on normal scores and the numeric columns");
-  if (width <= kMostKsgColumns) {
-    const Index used =
-        std::min(x.rows(), kMostKsgRows);  // row order is no order in distribution, so any rows will do
-    add(ksg_information(x.topRows(used), z.topRows(used), {.seed = options.seed, .threads = options.threads}),
-        "nearest neighbours (KSG) on the numeric columns");
-  }
-}
-
-// ---- one attribute
-// ---------------------------------------------------------------------------------------------
 
 AuditTable with_columns(const AuditTable& table, const std::vector<AuditColumn>& more) {
   AuditTable joined = table;
@@ -506,7 +221,7 @@ LeakageMeasureOptions measure_options(const AttackTarget& target, const AuditOpt
 // Reports the suite's result on one attribute; `known` are the released rows it ran on.
 AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, const AttackTarget& target,
                         const AttackSplit& split, const SuiteResult& result, const AuditOptions& options) {
-  const Symbols x = take(target.code, split.test);
+  const Symbols x = codes_at(target, split.test);
   AttributeAudit out;
   out.name = target.name;
   out.continuous = target.continuous;
@@ -544,7 +259,7 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
         "the order of the rows tells part of this, whatever is written in them: shuffle them before they are "
         "released; what their cells tell by themselves is found with --ignore-order");
   }
-  const Index rows = held_out_rows(input);
+  const Index rows = input.held_out_rows();
   const AttackTarget held_out = held_out_part(target, rows);
   if (options.details && !target.continuous && suite_in.released.cells <= rows / kRowsPerCell) {
     Symbols cell = suite_in.released.cell;
@@ -591,7 +306,7 @@ Estimate nothing(Bound bound, Index rows) {
 }
 
 AttributeAudit describe_nothing(const AttackTarget& target, const AttackSplit& split) {
-  const Symbols x = take(target.code, split.test);
+  const Symbols x = codes_at(target, split.test);
   const auto rows = static_cast<Index>(x.size());
   AttributeAudit out;
   out.name = target.name;
@@ -632,7 +347,7 @@ JointAudit joint_audit(const AuditInput& audited, const SuiteInput& input,
     return suite;
   });
   JointAudit joint{{}, found.leakage, found.entropy, found.still_rising, {}};
-  const AttackTarget all = held_out_part(joint_target(targets), held_out_rows(audited));
+  const AttackTarget all = held_out_part(joint_target(targets), audited.held_out_rows());
   if (audited.upper_bounds) joint.upper = audited.upper_bounds(all);
   std::stable_sort(joint.upper.begin(), joint.upper.end(),
                    [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
@@ -799,7 +514,7 @@ void cap_by_upper_bound(const std::vector<Estimate>& upper, double& upper_end) {
 AuditReport start_report(const AuditInput& input, const AttackSplit& split, const Units& unit,
                          const SuiteOptions& suite, const AuditOptions& options) {
   AuditReport report;
-  report.rows = held_out_rows(input);
+  report.rows = input.held_out_rows();
   report.training_rows = std::min<Index>(static_cast<Index>(split.train.size()), suite.most_training_rows);
   report.trained_rows = std::min<Index>(static_cast<Index>(split.trained.size()),
                                         suite.most_training_rows - report.training_rows);
@@ -833,7 +548,7 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   require_none(options.check(), "an audit with these options cannot be made:");
   check_input(input, options);
   const BlasThreads one(1);  // attackers run side by side instead
-  const Index rows = held_out_rows(input);
+  const Index rows = input.held_out_rows();
   Units unit = input.together ? units_of(*input.together, options) : Units{};
   if (!unit.empty()) unit.resize(static_cast<std::size_t>(rows));
   const AttackSplit split = make_split(rows, options.seed, unit, input.trained_rows);

@@ -66,6 +66,9 @@ struct AuditInput {
   std::function<AuditTable(std::int64_t)> draw_again;
   /// Upper bounds for this attribute, by whoever knows the distribution of the mechanism (density_bound.h).
   std::function<std::vector<Estimate>(const AttackTarget&)> upper_bounds;
+
+  /// The rows that something is reported on; the others only trained the mechanism.
+  [[nodiscard]] Index held_out_rows() const { return released.rows() - trained_rows; }
 };
 
 /// What the words of the report follow from.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ppan/core/printable.h"
+#include "ppan/audit/estimate_json.h"
 
 namespace ppan {
 namespace {
@@ -153,29 +154,11 @@ void add_side(const AttributeAudit& a, const Words& words, std::string& text) {
   }
 }
 
-// JSON has no NaN and no infinity.
-Json finite(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-Json json_of(const Interval& i) {
-  return Json::array({finite(i.low), finite(i.high)});
-}
-Json json_of(const Rate& r) {
-  return {{"value", finite(r.value)}, {"interval95", json_of(r.interval95)}};
-}
-Json json_of(const Estimate& e) {
-  return {{"nats", finite(e.nats)},
-          {"interval95", e.interval95 ? json_of(*e.interval95) : Json(nullptr)},
-          {"bound", to_string(e.bound)},
-          {"method", e.method},
-          {"samples", e.samples}};
-}
-
 Json measures_json(const AttributeAudit& a) {
   Json out = Json::array();
   for (const LeakageMeasure& m : a.measures) {
     Json one{{"name", m.name}, {"title", m.title}, {"unit", to_string(m.unit)}};
-    one["value"] = finite(m.estimate.nats);
+    one["value"] = finite_json(m.estimate.nats);
     one["interval95"] = m.estimate.interval95 ? json_of(*m.estimate.interval95) : Json(nullptr);
     one["bound"] = to_string(m.estimate.bound);
     one["method"] = m.estimate.method;
@@ -189,7 +172,7 @@ Json json_of(const AttributeAudit& a) {
   Json attackers = Json::array();
   for (const AttackerScore& s : a.attackers) {
     attackers.push_back(
-        {{"name", s.name}, {"selection_nats", finite(s.selection)}, {"leakage", json_of(s.leakage)}});
+        {{"name", s.name}, {"selection_nats", finite_json(s.selection)}, {"leakage", json_of(s.leakage)}});
   }
   Json learning = Json::array();
   for (const LearningPoint& p : a.learning)
@@ -207,7 +190,7 @@ Json json_of(const AttributeAudit& a) {
   }
   Json sources = Json::array();
   for (const LeakSource& s : a.sources) {
-    sources.push_back({{"column", s.where.column}, {"aspect", s.where.aspect}, {"nats", finite(s.nats)}});
+    sources.push_back({{"column", s.where.column}, {"aspect", s.where.aspect}, {"nats", finite_json(s.nats)}});
   }
   Json others = Json::array();
   for (const Estimate& e : a.others) others.push_back(json_of(e));
@@ -219,16 +202,16 @@ Json json_of(const AttributeAudit& a) {
   Json out{{"name", a.name},
            {"kind", a.continuous ? "continuous" : "categorical"},
            {"levels", a.level},
-           {"entropy_nats", finite(a.entropy)},
+           {"entropy_nats", finite_json(a.entropy)},
            {"leakage", json_of(a.leakage)},
-           {"upper_end_nats", finite(a.upper_end)},
+           {"upper_end_nats", finite_json(a.upper_end)},
            {"verdict", to_string(a.verdict)},
            {"learned_rows", a.learned_rows},
            {"winner", a.winner},
            {"attackers", attackers},
            {"learning_curve", learning},
            {"accuracy", json_of(a.accuracy)},
-           {"prior_accuracy", finite(a.prior_accuracy)},
+           {"prior_accuracy", finite_json(a.prior_accuracy)},
            {"balanced_accuracy", json_of(a.balanced_accuracy)},
            {"auc", json_of(a.auc)},
            {"low_false_positive", low},
@@ -240,7 +223,7 @@ Json json_of(const AttributeAudit& a) {
     Json planted = Json::array();
     for (const PlantedLeakage& p : a.power->planted)
       planted.push_back({{"score", p.score}, {"planted_nats", p.planted}, {"found_nats", json_of(p.found)}});
-    out["power"] = {{"nats", finite(a.power->nats)}, {"probability", 0.9}, {"planted", planted}};
+    out["power"] = {{"nats", finite_json(a.power->nats)}, {"probability", 0.9}, {"planted", planted}};
   }
   if (a.forecast) {
     out["forecast"] = {{"ten_times_the_rows", json_of(a.forecast->ten_times)},
@@ -251,7 +234,7 @@ Json json_of(const AttributeAudit& a) {
     out["side_information"] = {{"side", json_of(a.side->side)},
                                {"release_and_side", json_of(a.side->both)},
                                {"additional_nats", json_of(a.side->additional)},
-                               {"sum_nats", finite(a.side->bound)}};
+                               {"sum_nats", finite_json(a.side->bound)}};
   }
   if (!a.measures.empty()) out["measures"] = measures_json(a);
   if (!a.repeats.empty()) out["repeated_releases"] = repeats;
@@ -361,16 +344,16 @@ std::string to_json(const AuditReport& report) {
     Json upper = Json::array();
     for (const Estimate& e : report.joint->upper) upper.push_back(json_of(e));
     out["joint"] = {{"names", report.joint->names},
-                    {"entropy_nats", finite(report.joint->entropy)},
+                    {"entropy_nats", finite_json(report.joint->entropy)},
                     {"leakage", json_of(report.joint->leakage)},
-                    {"upper_end_nats", finite(report.joint->upper_end)},
+                    {"upper_end_nats", finite_json(report.joint->upper_end)},
                     {"still_rising", report.joint->still_rising},
                     {"upper_bounds", upper}};
   }
   Json undeclared = Json::array();
   for (const UndeclaredLeak& u : report.undeclared) {
     undeclared.push_back({{"name", u.name},
-                          {"entropy_nats", finite(u.entropy)},
+                          {"entropy_nats", finite_json(u.entropy)},
                           {"leakage", json_of(u.leakage)},
                           {"given_away", u.given_away}});
   }

@@ -10,6 +10,7 @@
 
 #include "ppan/core/error.h"
 #include "ppan/core/random.h"
+#include "ppan/audit/estimate_json.h"
 
 namespace ppan {
 namespace {
@@ -196,12 +197,6 @@ void check_input(const UnalignedInput& input) {
     if (input.original.find(name) == nullptr || (input.control && input.control->find(name) == nullptr))
       throw Error(ErrorCode::kBadInput, fmt::format("column \"{}\" is not in every table", name));
   }
-}
-
-Json json_of(const Estimate& e) {
-  Json out{{"nats", e.nats}, {"bound", to_string(e.bound)}, {"method", e.method}, {"samples", e.samples}};
-  if (e.interval95) out["interval95"] = Json::array({e.interval95->low, e.interval95->high});
-  return out;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <new>
 
@@ -27,6 +28,18 @@ std::string sha256(std::string_view bytes) {
       EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
     throw std::bad_alloc();  // nothing else can go wrong here
   return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view bytes) {
+  start_crypto();
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  std::size_t size = 0;
+  if (EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(),
+                reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(),
+                digest.size(), &size) == nullptr)
+    throw std::bad_alloc();  // nothing else can go wrong here
+  return fmt::format("{:02x}",
+                     fmt::join(digest.begin(), digest.begin() + static_cast<std::ptrdiff_t>(size), ""));
 }
 
 }  // namespace ppan

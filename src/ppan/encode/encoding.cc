@@ -20,6 +20,8 @@ constexpr std::int64_t kMostLevels = 4096;
 constexpr double kHeavySkewness = 2;
 constexpr double kHeavyDistance = 8;
 constexpr std::size_t kTailKnots = 65;     // of them, kept for the tails
+constexpr std::size_t kFewValues = 256;  // different ones of a column that is released as it is written
+constexpr double kSharedRows = 0.99;
 constexpr std::size_t kGridSample = 20'000;  // rows that a grid is tried on
 constexpr double kFinestShare = 1e-7;        // of the range: finer digits of a column without decimals mean nothing
 constexpr double kLeastGrid = 1e-12;
@@ -189,6 +191,21 @@ double automatic_grid(const std::vector<double>& sorted, const ColumnEncoding& c
   }
 }
 
+// Few different values, nearly all of which several people share (hours a week, gains of certain amounts): these say nothing
+// about a single person, and a rounded one would be a value that the column does not have.
+bool shares_values(const std::vector<double>& sorted, std::size_t min_rows) {
+  std::size_t different = 0;
+  std::size_t shared = 0;
+  for (std::size_t first = 0; first < sorted.size();) {
+    std::size_t end = first;
+    while (end < sorted.size() && sorted[end] == sorted[first]) ++end;
+    if (end - first >= min_rows) shared += end - first;
+    ++different;
+    first = end;
+  }
+  return different <= kFewValues && static_cast<double>(shared) >= kSharedRows * static_cast<double>(sorted.size());
+}
+
 // Digits behind the decimal mark that multiples of the step need; more than kMostDecimals: not a decimal step.
 int decimals_of(double step) {
   for (int d = 0; d <= kMostDecimals; ++d) {
@@ -263,7 +280,10 @@ void fit_number(const TableColumn& column, const ColumnSpec& spec, const Encodin
   const double native = is_whole(spec.type) ? 1
                         : out.format.decimals             ? std::pow(10.0, -*out.format.decimals)
                                                           : 0;
-  out.grid = spec.grid ? declared_grid(spec) : automatic_grid(present, out, native, options.grid_cost);
+  const bool as_written = native >= kLeastGrid && shares_values(present, min_rows);
+  out.grid = spec.grid    ? declared_grid(spec)
+             : as_written ? native
+                          : automatic_grid(present, out, native, options.grid_cost);
   // The values are multiples of the grid, so this is how many decimals they need; a column that always shows
   // more of them (12.50) keeps doing so.
   const int needed = decimals_of(out.grid);

@@ -14,7 +14,8 @@
 //
 // Grid.  The digits of a number can say more than the number means (who rounds, who does not), so nothing
 // finer than the grid enters or leaves a mechanism. A column declares it, or it is the coarsest step of
-// 1, 2, 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1).
+// 1, 2, 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1). A column
+// of at most 256 different values, nearly all of which `min_rows` people share, keeps them: its grid is as it is written.
 //
 // No single person.  Range and knots are values that at least `min_rows` rows stand behind: the range ends
 // where so many rows lie at or beyond it (at the mean of as many further inside, where they do not share one value),

@@ -11,6 +11,9 @@ namespace {
 
 constexpr int kRedraws = 16;
 constexpr std::size_t kMostLevels = 4096;
+constexpr std::size_t kMostListed = 256;  // different values of a column, as in encoding.cc
+constexpr double kSharedRows = 0.99;
+constexpr std::int64_t kListed = 32;      // entries of a list, about
 
 struct Value {
   double x;
@@ -80,6 +83,29 @@ void trim_ends(std::vector<Value>& values, std::int64_t least) {
   };
   cut(true);
   cut(false);
+}
+
+// Whether values may be listed: few different ones, nearly all of which enough people share.
+bool shared(const std::vector<Value>& values, std::int64_t least_rows) {
+  std::int64_t rows = 0;
+  std::int64_t theirs = 0;
+  for (const Value& value : values) {
+    rows += value.rows;
+    if (value.rows >= least_rows) theirs += value.rows;
+  }
+  return values.size() <= kMostListed && static_cast<double>(theirs) >= kSharedRows * static_cast<double>(rows);
+}
+
+// Every value as often as people have it, in a list of about kListed.
+std::vector<double> list_of(const std::vector<Value>& values, std::size_t first, std::size_t end) {
+  std::int64_t rows = 0;
+  for (std::size_t i = first; i < end; ++i) rows += values[i].rows;
+  std::vector<double> out;
+  for (std::size_t i = first; i < end; ++i) {
+    const std::int64_t times = std::max<std::int64_t>(1, (kListed * values[i].rows + rows / 2) / rows);
+    out.insert(out.end(), static_cast<std::size_t>(times), values[i].x);
+  }
+  return out;
 }
 
 }  // namespace
@@ -153,8 +179,12 @@ ColumnLevels fit_levels(const EncodedRows& rows, std::int32_t column, const Enco
   const auto spiked = std::max(static_cast<double>(options.least_rows),
                                options.spike_share * static_cast<double>(present.size()));
   std::vector<Value> rest;
-  for (const Value& value : count_values(std::move(present))) {
-    if (static_cast<double>(value.rows) >= spiked) {
+  std::vector<Value> values = count_values(std::move(present));
+  out.listed = shared(values, options.least_rows);
+  if (out.listed) std::erase_if(values, [&](const Value& value) { return value.rows < options.least_rows; });
+  const bool each = out.listed && values.size() <= static_cast<std::size_t>(options.most_bins);
+  for (const Value& value : values) {
+    if (each || static_cast<double>(value.rows) >= spiked) {
       out.spike.push_back(value.x);
     } else {
       rest.push_back(value);
@@ -165,6 +195,10 @@ ColumnLevels fit_levels(const EncodedRows& rows, std::int32_t column, const Enco
   if (rest.empty() || (left < options.least_rows && !out.spike.empty())) return out;
   trim_ends(rest, options.least_rows);
   for (const auto& [first, end] : runs(rest, 0, rest.size(), options.most_bins, options.least_rows)) {
+    if (out.listed) {
+      out.bin.push_back(list_of(rest, first, end));
+      continue;
+    }
     std::vector<double> knots{rest[first].x};
     for (const auto& segment : runs(rest, first, end, options.most_segments, options.least_rows))
       knots.push_back(rest[segment.second - 1].x);
@@ -193,6 +227,10 @@ DrawnCell draw_cell(const ColumnLevels& levels, std::int32_t level, const Encodi
   const auto index = static_cast<std::size_t>(level);
   if (index < levels.spike.size()) return {how.encode(levels.spike[index]), 0};
   const std::vector<double>& knots = levels.bin[index - levels.spike.size()];
+  if (levels.listed) {
+    const auto at = static_cast<std::size_t>(random.index(static_cast<std::int64_t>(knots.size())));
+    return {how.encode(knots[at]), 0};
+  }
   double x = knots.front();
   for (int i = 0; i < kRedraws && knots.size() > 1; ++i) {
     const auto segment = static_cast<std::size_t>(random.index(static_cast<std::int64_t>(knots.size()) - 1));
@@ -205,12 +243,14 @@ DrawnCell draw_cell(const ColumnLevels& levels, std::int32_t level, const Encodi
 }
 
 nlohmann::json to_json(const ColumnLevels& levels) {
-  return {{"column", levels.column},
+  nlohmann::json json{{"column", levels.column},
           {"numeric", levels.numeric},
           {"may_be_missing", levels.may_be_missing},
           {"category_levels", levels.category_levels},
           {"spike", levels.spike},
           {"bin", levels.bin}};
+  if (levels.listed) json["listed"] = true;
+  return json;
 }
 
 ColumnLevels levels_from_json(const nlohmann::json& json) {
@@ -222,6 +262,7 @@ ColumnLevels levels_from_json(const nlohmann::json& json) {
     out.category_levels = json.at("category_levels").get<std::int32_t>();
     out.spike = json.at("spike").get<std::vector<double>>();
     out.bin = json.at("bin").get<std::vector<std::vector<double>>>();
+    out.listed = json.value("listed", false);
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::kBadInput, fmt::format("levels of a column cannot be read: {}", error.what()));
   }

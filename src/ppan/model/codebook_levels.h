@@ -5,7 +5,8 @@
 // A category has its levels. A number has a level for each of its spikes (values that a large share of the
 // rows have: many zeros, a favourite 40) and quantile bins for the rest; a bin holds the knots of segments
 // that about equally many rows fill. Missing is a level of its own. A value is drawn uniformly within a
-// segment and moved to the column's grid. The ends of the first and last bin are values that `least_rows`
+// segment and moved to the column's grid. A number of few different values, nearly all of which `least_rows` people
+// share, has listed bins: their knots are such values, as often as people have them, and one of them is drawn. The ends of the first and last bin are values that `least_rows`
 // people reach or exceed, so that nobody's extreme value is handed out.
 
 #include <cstdint>
@@ -36,6 +37,8 @@ struct ColumnLevels {
   std::vector<double> spike{};       ///< Numbers: increasing; levels 0, 1, ...
   std::vector<std::vector<double>>
       bin{};  ///< Numbers: knots, increasing within and between bins; next levels.
+
+  bool listed = false;  ///< Numbers: the knots of a bin are all that is drawn from it.
 
   [[nodiscard]] std::int32_t levels() const;
   /// Level of a number as it would be written.

@@ -262,4 +262,12 @@ AnyModel load_any_model(const std::filesystem::path& path) {
   return from_container(container, path.string());
 }
 
+std::string describe(const AnyModel& model, InformationUnit unit) {
+  return std::visit([&](const auto& one) { return describe(one, unit); }, model);
+}
+
+std::string json_text(const AnyModel& model) {
+  return std::visit([](const auto& one) { return to_json(one).dump(2) + "\n"; }, model);
+}
+
 }  // namespace ppan

@@ -56,6 +56,9 @@ ImageSet release_images(const ImageReleaseModel& model, const ImageSet& set, Ran
 /// A model of either kind, told apart by its description.
 using AnyModel = std::variant<ReleaseModel, ImageReleaseModel>;
 AnyModel load_any_model(const std::filesystem::path& path);
+/// What it is: for people at a terminal, and everything that the file says as JSON.
+std::string describe(const AnyModel& model, InformationUnit unit = InformationUnit::kNats);
+std::string json_text(const AnyModel& model);
 /// Who signed its file (ModelContainer::signer).
 const std::string& signer_of(const AnyModel& model);
 

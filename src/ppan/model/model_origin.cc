@@ -129,8 +129,8 @@ json to_json(const ModelOrigin& origin) {
            {"label", origin.label},         {"stop", origin.stop},
            {"epochs", origin.epochs},       {"iterations", origin.iterations},
            {"seed", origin.seed},           {"training_rows", origin.training_rows},
-           {"test_rows", origin.test_rows}, {"data_sha256", origin.data_sha256},
-           {"settings", json::object()}};
+           {"test_rows", origin.test_rows}, {"settings", json::object()}};
+  if (!origin.data_fingerprint.empty()) out["data_fingerprint"] = origin.data_fingerprint;
   put(out, "budget", origin.budget);
   put(out, "distortion", origin.distortion);
   put(out, "changed", origin.changed);
@@ -157,7 +157,7 @@ ModelOrigin origin_from_json(const json& from) {
   out.seed = from.at("seed").get<std::uint64_t>();
   out.training_rows = from.at("training_rows").get<std::int64_t>();
   out.test_rows = from.at("test_rows").get<std::int64_t>();
-  out.data_sha256 = from.at("data_sha256").get<std::string>();
+  if (from.contains("data_fingerprint")) out.data_fingerprint = from.at("data_fingerprint").get<std::string>();
   take(from, "budget", out.budget);
   take(from, "distortion", out.distortion);
   take(from, "changed", out.changed);
@@ -172,7 +172,8 @@ ModelOrigin origin_from_json(const json& from) {
 }
 
 json to_json(const ModelAudit& audit) {
-  json out{{"rows", audit.rows}, {"quick", audit.quick}, {"data_sha256", audit.data_sha256}};
+  json out{{"rows", audit.rows}, {"quick", audit.quick}};
+  if (!audit.data_fingerprint.empty()) out["data_fingerprint"] = audit.data_fingerprint;
   out["attributes"] = json::array();
   for (const AuditFinding& finding : audit.attributes) {
     json one{{"name", finding.name}, {"leakage", estimate_to_json(finding.leakage)}};
@@ -192,7 +193,7 @@ ModelAudit audit_from_json(const json& from) {
   ModelAudit out;
   out.rows = from.at("rows").get<std::int64_t>();
   out.quick = from.at("quick").get<bool>();
-  out.data_sha256 = from.at("data_sha256").get<std::string>();
+  if (from.contains("data_fingerprint")) out.data_fingerprint = from.at("data_fingerprint").get<std::string>();
   for (const json& one : from.at("attributes")) {
     AuditFinding finding;
     finding.name = one.at("name").get<std::string>();
@@ -249,7 +250,7 @@ std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin&
                                 origin.training_rows, of, origin.seed, origin.stop));
   }
   lines.emplace_back("program", origin.program);
-  lines.emplace_back("data", origin.data_sha256.empty() ? "" : "sha256 " + origin.data_sha256);
+  lines.emplace_back("data", origin.data_fingerprint.empty() ? "" : "fingerprint " + origin.data_fingerprint);
   return lines;
 }
 

@@ -50,7 +50,7 @@ struct ModelOrigin {
   std::uint64_t seed = 0;
   std::int64_t training_rows = 0;
   std::int64_t test_rows = 0;
-  std::string data_sha256{};                                    ///< Fingerprint of the training table's file.
+  std::string data_fingerprint{};  ///< Keyed, of the training data (trade_off/data_fingerprint.h); may be empty.
   std::vector<std::pair<std::string, std::string>> settings{};  ///< Those of the job that were given.
 };
 
@@ -72,7 +72,7 @@ struct ModelAudit {
   std::vector<AuditFinding> attributes{};
   std::int64_t rows = 0;
   bool quick = false;
-  std::string data_sha256{};  ///< Fingerprint of the table it was audited on.
+  std::string data_fingerprint{};  ///< Keyed, of the data it was audited on; may be empty.
 };
 
 /// As the description of a model file holds them (docs/formats.md). The readers throw

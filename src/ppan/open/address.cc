@@ -158,4 +158,11 @@ Address relative_to(Address address, const std::filesystem::path& directory) {
   return address;
 }
 
+std::filesystem::path file_of(const std::string& address, const std::filesystem::path& directory) {
+  if (address.empty()) return {};
+  const Address found = relative_to(parse_address(address), directory);
+  const bool file = found.is_file() && found.kind != AddressKind::kSqlite;
+  return file ? std::filesystem::path(found.place) : std::filesystem::path();
+}
+
 }  // namespace ppan

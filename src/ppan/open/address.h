@@ -48,4 +48,8 @@ std::string short_name(const Address& address);
 /// The address with a relative path taken relative to `directory`; SQL and servers stay as they are.
 Address relative_to(Address address, const std::filesystem::path& directory);
 
+/// The file that an address names, for comparing it with others; empty for what is none (a query, a pattern, a
+/// server, an empty address). A relative one is taken relative to `directory`.
+std::filesystem::path file_of(const std::string& address, const std::filesystem::path& directory = {});
+
 }  // namespace ppan

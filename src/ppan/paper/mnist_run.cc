@@ -4,16 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/engine/engine.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/paper/experiment.h"
 #include "ppan/source/number.h"
+#include "ppan/read/idx.h"
 #include "ppan/read/png.h"
 #include "ppan/report/claims.h"
 #include "ppan/report/curve_file.h"
@@ -25,6 +29,7 @@
 #include "ppan/report/run_summary.h"
 #include "ppan/trade_off/image_figures.h"
 #include "ppan/trade_off/image_run.h"
+#include "ppan/trade_off/run_directory.h"
 #include "ppan/trade_off/table_run.h"
 
 namespace ppan {
@@ -33,6 +38,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSeries = "ppan/images";
+
+// What a run knows beside its result.
+struct MnistRun {
+  std::string version{};      // of this program
+  std::string training{};     // image_fingerprint(), for people
+  std::string fingerprint{};  // by which --resume knows the run
+  double seconds = 0;
+};
 
 std::vector<double> numbers(const std::string& option, const std::string& text) {
   std::vector<double> out;
@@ -240,7 +253,6 @@ RunSummary summary_of(const MnistPaperOptions& given, const ImageCurveResult& re
   summary.settings = settings_of(given, result);
   summary.seed = given.seed;
   summary.seconds = run.seconds;
-  summary.fingerprint = run.fingerprint;
   summary.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   summary.facts = {{"training", run.training},
                    {"unchanged costs", fmt::format("{:.5f}", result.unchanged_distortion)},
@@ -290,8 +302,7 @@ PointDetails write_point(const fs::path& out, const ImagePoint& p, const ImageSp
   return point;
 }
 
-}  // namespace
-
+// Everything a person looks at. Returns the curve for the terminal.
 CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& data, const ImageCurveResult& result,
                            const MnistRun& run) {
   const fs::path out = given.out;
@@ -319,6 +330,63 @@ CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& dat
   write_file(out / "details.json", to_json(details));
   if (!result.points.empty()) write_report(out);
   return curve;
+}
+
+Problems problems_of(const MnistPaperOptions& given, const ImageCurveOptions& options) {
+  Problems problems = options.check();
+  if (given.out.empty()) problems.push_back({"out", "no output directory given; add --out DIR"});
+  if (given.data.empty()) {
+    problems.push_back(
+        {"data", "no directory with the images given; script/fetch-mnist DIR fetches them, then add --data DIR"});
+  }
+  return problems;
+}
+
+RunMode mode_of(const MnistPaperOptions& given) {
+  if (given.resume && !fs::is_directory(given.out)) {
+    throw Error(ErrorCode::kUsage, fmt::format("{} holds no run to resume", given.out),
+                "leave --resume out, or name the directory of the run that was interrupted");
+  }
+  if (given.resume) return RunMode::kResume;
+  return given.force ? RunMode::kForce : RunMode::kNew;
+}
+
+}  // namespace
+
+MnistTask::MnistTask(MnistPaperOptions given, std::string version)
+    : given_(std::move(given)), version_(std::move(version)), options_(mnist_options(given_)) {
+  require_none(problems_of(given_, options_), "the experiment cannot be run:");
+  data_ = read_mnist_directory(given_.data);
+  if (given_.digit && (*given_.digit < 0 || *given_.digit >= data_.test.size())) {
+    throw Error(ErrorCode::kUsage, fmt::format("digit: {} is not allowed; it must lie between 0 and {}",
+                                               *given_.digit, data_.test.size() - 1));
+  }
+}
+
+MnistOutcome MnistTask::run(ImageCurveHooks hooks) {
+  MnistRun run{.version = version_, .training = image_fingerprint(options_, data_)};
+  run.fingerprint = sha256(fmt::format("ppan {}\n{}", run.version, run.training));
+  RunDirectory directory(given_.out, mode_of(given_), run.fingerprint, {});
+  if (directory.finished()) return {.was_finished = true};
+  const auto start = std::chrono::steady_clock::now();
+  hooks.finished = [&directory, finished = std::move(hooks.finished)](const ImagePoint& point) {
+    directory.keep();
+    if (finished) finished(point);
+  };
+  ImageDomain domain(data_, options_, hooks, run.fingerprint);
+  const ImageCurveResult result =
+      domain.finish(make_pieces(domain, &directory.store(), {options_.threads, {}, hooks.interrupted}).pieces);
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  directory.begin();
+  directory.keep();
+  const auto diverged = [](const ImagePoint& p) { return p.training.stop == Stop::kDiverged; };
+  MnistOutcome out{.curve = write_mnist_run(given_, data_, result, run),
+                   .finished = result.points.size(),
+                   .planned = result.targets.size(),
+                   .interrupted = result.interrupted,
+                   .diverged = std::ranges::any_of(result.points, diverged)};
+  if (!out.interrupted) directory.complete();
+  return out;
 }
 
 ImageCurveOptions mnist_options(const MnistPaperOptions& given) {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "ppan/core/estimate.h"
 #include "ppan/image/image_curve.h"
+#include "ppan/read/image_set.h"
 #include "ppan/report/curve_file.h"
 
 namespace ppan {
@@ -31,8 +31,6 @@ struct MnistPaperOptions {
   int threads = 0;
   bool resume = false;
   bool force = false;
-  bool quiet = false;
-  InformationUnit unit = InformationUnit::kNats;
 };
 
 inline constexpr const char* kMnistDescription =
@@ -43,16 +41,31 @@ inline constexpr const char* kMnistDescription =
 /// What the options ask for. Throws Error(kUsage) for those that do not go together.
 ImageCurveOptions mnist_options(const MnistPaperOptions& given);
 
-/// What a run knows beside its result.
-struct MnistRun {
-  std::string version{};      ///< Of this program.
-  std::string training{};     ///< image_fingerprint(), for people.
-  std::string fingerprint{};  ///< By which --resume knows the run.
-  double seconds = 0;
+/// How a run ended.
+struct MnistOutcome {
+  CurveTable curve{};
+  std::size_t finished = 0;  ///< Points.
+  std::size_t planned = 0;
+  bool was_finished = false;  ///< Before: there was nothing to do.
+  bool interrupted = false;
+  bool diverged = false;  ///< A point.
 };
 
-/// Everything a person looks at, into options.out. Returns the curve for the terminal.
-CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& data, const ImageCurveResult& result,
-                           const MnistRun& run);
+/// The experiment from its images to its run directory; it can be resumed.
+class MnistTask {
+ public:
+  /// Reads the images. Throws Error(kUsage) naming every problem.
+  MnistTask(MnistPaperOptions given, std::string version);
+
+  [[nodiscard]] const ImageCurveOptions& options() const { return options_; }
+  /// Trains, attacks, and writes everything a person looks at into the directory.
+  MnistOutcome run(ImageCurveHooks hooks);
+
+ private:
+  MnistPaperOptions given_;
+  std::string version_;
+  ImageCurveOptions options_;
+  ImageSplit data_;
+};
 
 }  // namespace ppan

@@ -81,8 +81,7 @@ std::vector<double> numbers(const char* field, const std::string& text, ProblemL
   return list;
 }
 
-}  // namespace
-
+// "250,1000" as numbers; `field` is for problems.
 std::vector<Index> whole_numbers(const char* field, const std::string& text, ProblemList& problems) {
   std::vector<Index> list;
   for (const double v : numbers(field, text, problems)) {
@@ -92,8 +91,6 @@ std::vector<Index> whole_numbers(const char* field, const std::string& text, Pro
   }
   return list;
 }
-
-namespace {
 
 std::optional<std::vector<Index>> layers(const char* field, const std::string& text, ProblemList& problems) {
   if (text.empty()) return std::nullopt;
@@ -263,6 +260,26 @@ std::string experiment_list(bool verbose) {
         "    --preset paper: leakage is what fresh attackers find, with the training adversary\u2019s belief "
         "beside it\n";
   return text;
+}
+
+MnistPaperOptions mnist_request(const PaperRequest& options) {
+  ProblemList problems;
+  check_request(options, problems);
+  MnistPaperOptions mnist = options.mnist;
+  const std::vector<Index> train = whole_numbers("train", options.train, problems);
+  problems.require(train.size() < 2, "train", "mnist takes one number");
+  require_none(problems.take(), "the experiment cannot be run:");
+  if (!train.empty()) mnist.train = train.front();
+  mnist.lambda = options.lambda;
+  mnist.budget = options.budget;
+  mnist.out = options.out;
+  mnist.preset = options.preset;
+  mnist.points = options.points;
+  mnist.epochs = options.epochs;
+  mnist.seed = options.seed;
+  mnist.threads = options.threads;
+  mnist.force = options.force;
+  return mnist;
 }
 
 }  // namespace ppan

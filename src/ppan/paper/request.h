@@ -54,8 +54,8 @@ void check_request(const PaperRequest& options, ProblemList& problems);
 /// What the request asks for. Problems of its lists are added to `problems`, every one; files that cannot be
 /// used throw at once.
 StudyOptions study_options(const PaperRequest& options, ProblemList& problems);
-/// "250,1000" as numbers; `field` is for problems.
-std::vector<Index> whole_numbers(const char* field, const std::string& text, ProblemList& problems);
+/// The same for the experiment on images. Throws Error(kUsage) naming every problem.
+MnistPaperOptions mnist_request(const PaperRequest& options);
 
 /// Every experiment with its description; `verbose`: with where the preset `paper` departs from the paper.
 std::string experiment_list(bool verbose);

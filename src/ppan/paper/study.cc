@@ -199,6 +199,24 @@ Problems StudyOptions::check() const {
   return list.take();
 }
 
+std::size_t Study::finished() const {
+  std::size_t count = 0;
+  for (const StudyPart& part : parts) {
+    for (const ExperimentResult& result : part.by_seed) count += result.points.size();
+  }
+  return count;
+}
+
+bool Study::diverged() const {
+  for (const StudyPart& part : parts) {
+    for (const ExperimentResult& result : part.by_seed) {
+      for (const ExperimentPoint& point : result.points)
+        if (point.training && point.training->stop == Stop::kDiverged) return true;
+    }
+  }
+  return false;
+}
+
 Index study_points(const StudyOptions& options) {
   return static_cast<Index>(planned_points(options.experiment).size()) * options.seeds *
          static_cast<Index>(sizes_of(options).size());

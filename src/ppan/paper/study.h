@@ -31,6 +31,11 @@ struct Study {
   std::vector<StudyPart> parts;
   bool interrupted = false;
   double seconds = 0;
+
+  /// Points, over all seeds and sizes.
+  [[nodiscard]] std::size_t finished() const;
+  /// Whether the training of a point diverged.
+  [[nodiscard]] bool diverged() const;
 };
 
 /// How many points a study trains or solves, over all seeds and sizes.

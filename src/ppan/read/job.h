@@ -96,6 +96,7 @@ struct ImageSource {
 /// A job as plain values. settings() says what each means and what values it takes.
 struct JobFile {
   std::string source{};  ///< As written: relative to the job file, or "-".
+  std::string fingerprint_key{};  ///< File with a secret, relative to the job file. Empty: no fingerprints.
   ImageSource images{};
   CsvOptions csv{};
   Schema schema{};

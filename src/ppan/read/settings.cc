@@ -347,14 +347,15 @@ Setting point_numbers(std::string key, std::string help, double most, std::strin
 
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
-std::vector<Setting> make_settings() {
+std::vector<Setting> data_settings() {
   using J = JobFile;
-  const auto role = [](std::string name, std::vector<std::string> Schema::*list, std::string help) {
-    return names<J>("roles." + name, "list of columns", std::move(help), at(&J::schema, list));
-  };
   return {
       text<J>("data.source", "table to learn from: a file, or another address (docs/sources.md); relative to this file",
               at(&J::source)),
+      text<J>("data.fingerprint_key",
+              "file with a secret of at least 16 bytes: models and reports then hold a fingerprint of the data that only "
+              "holders of the secret can check; empty: none",
+              at(&J::fingerprint_key)),
       text<J>("data.images",
               "images to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
               at(&J::images, &ImageSource::images)),
@@ -364,7 +365,12 @@ std::vector<Setting> make_settings() {
               at(&J::images, &ImageSource::file_column)),
       text<J>("data.label_column", "column of that table with its label",
               at(&J::images, &ImageSource::label_column)),
+  };
+}
 
+std::vector<Setting> read_settings() {
+  using J = JobFile;
+  return {
       delimiter_setting(),
       flag<J>("read.header", "the first row holds the names; otherwise they are column1, column2, ...",
               at(&J::csv, &CsvOptions::header)),
@@ -374,7 +380,15 @@ std::vector<Setting> make_settings() {
               at(&J::csv, &CsvOptions::trim)),
       names<J>("read.missing", "list of texts", "cells that stand for \"no value\"",
                at(&J::csv, &CsvOptions::missing)),
+  };
+}
 
+std::vector<Setting> role_settings() {
+  using J = JobFile;
+  const auto role = [](std::string name, std::vector<std::string> Schema::*list, std::string help) {
+    return names<J>("roles." + name, "list of columns", std::move(help), at(&J::schema, list));
+  };
+  return {
       sensitive_setting(),
       role("useful", &Schema::useful, "columns to release, changed as little as possible"),
       role("observed", &Schema::observed, "columns the mechanism looks at; empty: the useful ones"),
@@ -385,7 +399,12 @@ std::vector<Setting> make_settings() {
       role("surrogate", &Schema::surrogate,
            "columns that stand for a sensitive attribute the table does not hold"),
       group_setting(),
+  };
+}
 
+std::vector<Setting> encode_settings() {
+  using J = JobFile;
+  return {
       whole<J>("encode.max_levels", "levels kept of a category; rarer ones are grouped",
                at(&J::encode, &EncodeSettings::max_levels), 2, 4096),
       whole<J>(
@@ -398,7 +417,12 @@ std::vector<Setting> make_settings() {
               at(&J::encode, &EncodeSettings::grid_cost), 0, 0.1),
       text<J>("encode.other", "what a released cell of the grouped level says",
               at(&J::encode, &EncodeSettings::other)),
+  };
+}
 
+std::vector<Setting> mechanism_settings() {
+  using J = JobFile;
+  return {
       choice<J, MechanismFamily>(
           "mechanism.family",
           "finite: exact, for few category cells; noise-input: a network fed with noise; "
@@ -423,7 +447,12 @@ std::vector<Setting> make_settings() {
                at(&J::mechanism, &MechanismSettings::noise_inputs), 1, 512),
       whole_or<J>("mechanism.codewords", "codewords of a codebook; auto: one for 64 training rows, 8 to 512",
                   at(&J::mechanism, &MechanismSettings::codewords), 2, 4096, "auto"),
+  };
+}
 
+std::vector<Setting> privacy_settings() {
+  using J = JobFile;
+  return {
       whole<J>("privacy.points", "points of the trade-off curve", at(&J::privacy, &PrivacySettings::points),
                1, 200),
       point_numbers("privacy.budgets",
@@ -464,7 +493,12 @@ std::vector<Setting> make_settings() {
               at(&J::privacy, &PrivacySettings::surrogate_slack), 0, kNoEnd),
       choice<J, bool>("privacy.unit", "unit in which information is shown",
                       at(&J::privacy, &PrivacySettings::bits), {{"nats", false}, {"bits", true}}),
+  };
+}
 
+std::vector<Setting> train_settings() {
+  using J = JobFile;
+  return {
       whole_or<J>("train.epochs", "passes over the training rows for each point",
                   at(&J::train, &TrainSettings::epochs), 1, 1000000, "auto"),
       whole<J>("train.batch", "rows in a mini-batch", at(&J::train, &TrainSettings::batch), 1, 65536),
@@ -478,12 +512,22 @@ std::vector<Setting> make_settings() {
                at(&J::train, &TrainSettings::seed), 0, std::numeric_limits<std::int64_t>::max()),
       whole_or<J>("train.threads", "threads; \"all\" takes one for each core",
                   at(&J::train, &TrainSettings::threads), 1, 1024, "all"),
+  };
+}
 
+std::vector<Setting> split_settings() {
+  using J = JobFile;
+  return {
       real<J>("split.validation", "share of the rows used to choose between trainings and to stop them",
               at(&J::split, &SplitSettings::validation), 0, 0.9),
       real<J>("split.test", "share of the rows the mechanism never sees, on which it is measured",
               at(&J::split, &SplitSettings::test), 0.01, 0.9),
+  };
+}
 
+std::vector<Setting> release_settings() {
+  using J = JobFile;
+  return {
       choice<J, UnknownRow>(
           "release.unknown",
           "a record that cannot be released: fail: stop; reject: leave it out and list it; "
@@ -495,7 +539,12 @@ std::vector<Setting> make_settings() {
       names<J>("release.constraints", "list of texts",
                "what holds in every released row: \"age >= 17\", \"end >= start\"",
                at(&J::schema, &Schema::constraints)),
+  };
+}
 
+std::vector<Setting> audit_settings() {
+  using J = JobFile;
+  return {
       flag<J>("audit.quick", "smaller attackers: faster, and less able to find a leak",
               at(&J::audit, &AuditSettings::quick)),
       real_or<J>("audit.limit",
@@ -503,7 +552,12 @@ std::vector<Setting> make_settings() {
                  "point keeps "
                  "it, the command ends with status 6",
                  at(&J::audit, &AuditSettings::limit), 0, kNoEnd, "none"),
+  };
+}
 
+std::vector<Setting> report_settings() {
+  using J = JobFile;
+  return {
       text<J>("report.title", "title of the report; empty: the name of the table",
               at(&J::report, &ReportSettings::title)),
       flag<J>("report.show_examples", "show some records before and after, useful columns only",
@@ -511,6 +565,17 @@ std::vector<Setting> make_settings() {
       whole<J>("report.examples", "how many such records", at(&J::report, &ReportSettings::examples), 1,
                1000),
   };
+}
+
+// In the order of the documentation.
+std::vector<Setting> make_settings() {
+  std::vector<Setting> all;
+  for (const auto part : {data_settings, read_settings, role_settings, encode_settings, mechanism_settings,
+                          privacy_settings, train_settings, split_settings, release_settings, audit_settings,
+                          report_settings}) {
+    for (Setting& setting : part()) all.push_back(std::move(setting));
+  }
+  return all;
 }
 
 ColumnSetting range_setting() {

@@ -438,6 +438,7 @@ RunFiles read_run(const std::filesystem::path& directory) {
   }
   run.files = files_of_run(directory);
   std::erase(run.files, "report.html");
+  std::erase_if(run.files, [](const std::string& name) { return name.starts_with('.'); });  // the custodian's
 
   std::set<std::string> named{"curve.svg"};
   for (const ImageDetail& image : run.details.images) named.insert(image.file);

@@ -134,7 +134,6 @@ std::string to_json(const RunSummary& s) {
   j["facts"] = Json::array();
   for (const auto& [name, value] : s.facts) j["facts"].push_back({{"name", name}, {"value", value}});
   if (!s.job_file.empty()) j["job_file"] = s.job_file;
-  if (!s.fingerprint.empty()) j["fingerprint"] = s.fingerprint;
   j["warnings"] = s.warnings;
   j["claimed"] = s.claimed;
   j["not_claimed"] = s.not_claimed;
@@ -184,7 +183,6 @@ RunSummary run_summary_from_json(const std::string& text, const std::string& nam
       take(item, "value", value);
     }
     take(j, "job_file", s.job_file);
-    take(j, "fingerprint", s.fingerprint);
     take(j, "warnings", s.warnings);
     take(j, "claimed", s.claimed);
     take(j, "not_claimed", s.not_claimed);

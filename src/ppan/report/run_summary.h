@@ -80,8 +80,6 @@ struct RunSummary {
   std::vector<std::pair<std::string, std::string>> facts;  ///< Sizes, fingerprints of data, library versions.
   std::string job_file;                                    ///< Without comments; empty when there was none.
   double seconds = 0;
-  /// Of job, data and version, by which --resume knows the run; empty where it cannot be resumed.
-  std::string fingerprint;
 
   RunStatus status = RunStatus::kComplete;
   std::vector<MissingPoint> missing;  ///< When interrupted, or where a point diverged.

@@ -90,123 +90,172 @@ struct Column {
   std::vector<std::string> cells;
 };
 
-}  // namespace
+// A plot in characters.
+class Plot {
+ public:
+  Plot(const CurveTable& table, const TerminalStyle& style, const DataRange& x_range,
+       const DataRange& y_range)
+      : table_(table),
+        style_(style),
+        glyphs_(style.unicode ? kUnicode : kAscii),
+        names_(series_of(table)),
+        height_(std::max(style.height, kLeastHeight)),
+        y_(FigureAxis{}, y_range, height_ - 1, 0),
+        y_ticks_(y_.ticks(4)),
+        y_labels_(tick_labels(y_ticks_)),
+        label_width_(longest(y_labels_)),
+        width_(std::max(style.width, kLeastWidth) - label_width_ - 3),
+        x_(FigureAxis{}, x_range, 0, width_ - 1),
+        canvas_(width_, height_) {}
 
-std::string plot_text(const CurveTable& table, const TerminalStyle& style) {
-  const Glyphs& glyphs = style.unicode ? kUnicode : kAscii;
-  const auto shown = [&](double nats) { return from_nats(nats, style.unit); };
-  FigureAxis axis;
-  DataRange x_range;
-  DataRange y_range;
-  for (const CurveRow& row : table.rows) {
-    if (!row.distortion || !row.leakage) continue;
-    x_range.cover(*row.distortion);
-    y_range.cover(shown(*row.leakage));
-    if (row.optimum) y_range.cover(shown(*row.optimum));
+  std::string text() {
+    for (const std::string& name : names_) draw_optimum(name);
+    draw_points();
+    const std::string kind = common_kind(table_);
+    return fmt::format("leakage{} [{}]\n", kind.empty() ? "" : ", " + kind, to_string(style_.unit)) + rows() +
+           x_axis() + legend();
   }
-  if (x_range.empty() || y_range.empty()) return {};
 
-  const int height = std::max(style.height, kLeastHeight);
-  const Scale y(axis, y_range, height - 1, 0);
-  const auto y_ticks = y.ticks(4);
-  const auto y_labels = tick_labels(y_ticks);
-  int label_width = 0;
-  for (const std::string& label : y_labels) label_width = std::max(label_width, length_of(label));
-  const int width = std::max(style.width, kLeastWidth) - label_width - 3;
-  const Scale x(axis, x_range, 0, width - 1);
+ private:
+  static int longest(const std::vector<std::string>& labels) {
+    int width = 0;
+    for (const std::string& label : labels) width = std::max(width, length_of(label));
+    return width;
+  }
 
-  Canvas canvas(width, height);
-  const auto place = [&](double px, double py, std::string_view glyph, int series) {
-    if (!x.inside(px) || !y.inside(py)) return;
-    canvas.at(static_cast<int>(std::lround(x.at(px))), static_cast<int>(std::lround(y.at(py)))) = {glyph,
-                                                                                                   series};
-  };
-  const std::vector<std::string> names = series_of(table);
-  bool optimum_drawn = false;
-  for (const std::string& name : names) {  // the optimum, filled in between the points
+  [[nodiscard]] double shown(double nats) const { return from_nats(nats, style_.unit); }
+
+  static std::string_view letter(std::size_t series) { return kLetters.substr(series % kLetters.size(), 1); }
+
+  void place(double x, double y, std::string_view glyph, int series) {
+    if (!x_.inside(x) || !y_.inside(y)) return;
+    canvas_.at(static_cast<int>(std::lround(x_.at(x))), static_cast<int>(std::lround(y_.at(y)))) = {glyph,
+                                                                                                    series};
+  }
+
+  // Filled in between the points.
+  void draw_optimum(const std::string& name) {
     std::vector<std::pair<double, double>> line;
-    for (const CurveRow& row : table.rows) {
+    for (const CurveRow& row : table_.rows) {
       if (row.series == name && row.distortion && row.leakage && row.optimum && std::isfinite(*row.optimum)) {
         line.emplace_back(*row.distortion, shown(*row.optimum));
       }
     }
     std::sort(line.begin(), line.end());
     for (std::size_t i = 0; i < line.size(); ++i) {
-      place(line[i].first, line[i].second, glyphs.optimum, -1);
-      optimum_drawn = true;
+      place(line[i].first, line[i].second, glyphs_.optimum, -1);
+      optimum_drawn_ = true;
       if (i == 0) continue;
       const auto [x0, y0] = line[i - 1];
       const auto [x1, y1] = line[i];
-      for (int column = static_cast<int>(x.at(x0)) + 1; column < x.at(x1); ++column) {
-        const double part = (column - x.at(x0)) / (x.at(x1) - x.at(x0));
-        place(x0 + part * (x1 - x0), y0 + part * (y1 - y0), glyphs.optimum, -1);
-      }
-    }
-  }
-  for (std::size_t s = names.size(); s-- > 0;) {  // the first series last, so that it lies on top
-    for (const CurveRow& row : table.rows) {
-      if (row.series == names[s] && row.distortion && row.leakage) {
-        place(*row.distortion, shown(*row.leakage), kLetters.substr(s % kLetters.size(), 1),
-              static_cast<int>(s));
+      for (int column = static_cast<int>(x_.at(x0)) + 1; column < x_.at(x1); ++column) {
+        const double part = (column - x_.at(x0)) / (x_.at(x1) - x_.at(x0));
+        place(x0 + part * (x1 - x0), y0 + part * (y1 - y0), glyphs_.optimum, -1);
       }
     }
   }
 
-  const std::string kind = common_kind(table);
-  std::string out = fmt::format("leakage{} [{}]\n", kind.empty() ? "" : ", " + kind, to_string(style.unit));
-  for (int line = 0; line < height; ++line) {
-    std::string label;
-    for (std::size_t i = 0; i < y_ticks.size(); ++i) {
-      if (std::lround(y.at(y_ticks[i])) == line) label = plain(y_labels[i], style.unicode);
+  void draw_points() {
+    for (std::size_t s = names_.size(); s-- > 0;) {  // the first series last, so that it lies on top
+      for (const CurveRow& row : table_.rows) {
+        if (row.series == names_[s] && row.distortion && row.leakage)
+          place(*row.distortion, shown(*row.leakage), letter(s), static_cast<int>(s));
+      }
     }
-    std::string text = pad(label, label_width, true) + " ";
-    text += label.empty() ? glyphs.vertical : glyphs.tick_left;
-    std::string row;
-    for (int column = 0; column < width; ++column) {
-      const auto& cell = canvas.at(column, line);
-      row += coloured(cell.glyph, cell.series, style);
+  }
+
+  // What is drawn, behind the vertical axis and its labels.
+  std::string rows() {
+    std::string out;
+    for (int line = 0; line < height_; ++line) {
+      std::string label;
+      for (std::size_t i = 0; i < y_ticks_.size(); ++i) {
+        if (std::lround(y_.at(y_ticks_[i])) == line) label = plain(y_labels_[i], style_.unicode);
+      }
+      std::string row;
+      for (int column = 0; column < width_; ++column) {
+        const auto& cell = canvas_.at(column, line);
+        row += coloured(cell.glyph, cell.series, style_);
+      }
+      row.erase(row.find_last_not_of(' ') + 1);
+      out += fmt::format("{} {}{}\n", pad(label, label_width_, true),
+                         label.empty() ? glyphs_.vertical : glyphs_.tick_left, row);
     }
-    row.erase(row.find_last_not_of(' ') + 1);
-    out += text + row + "\n";
+    return out;
   }
-  std::string rule;
-  std::string labels(static_cast<std::size_t>(width + label_width + 2), ' ');
-  const auto x_ticks = x.ticks(12);
-  const auto x_labels = tick_labels(x_ticks);
-  for (int column = 0; column < width; ++column) {
-    bool tick = false;
-    for (std::size_t i = 0; i < x_ticks.size(); ++i) {
-      if (std::lround(x.at(x_ticks[i])) != column) continue;
-      tick = true;
-      const std::string label = plain(x_labels[i], false);
-      const int start = std::clamp(column + label_width + 2 - static_cast<int>(label.size()) / 2, 0,
-                                   static_cast<int>(labels.size() - label.size()));
-      labels.replace(static_cast<std::size_t>(start), label.size(), label);
+
+  [[nodiscard]] std::string x_axis() const {
+    std::string rule;
+    std::string labels(static_cast<std::size_t>(width_ + label_width_ + 2), ' ');
+    const auto ticks = x_.ticks(12);
+    const auto texts = tick_labels(ticks);
+    for (int column = 0; column < width_; ++column) {
+      bool tick = false;
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        if (std::lround(x_.at(ticks[i])) != column) continue;
+        tick = true;
+        const std::string label = plain(texts[i], false);
+        const int start = std::clamp(column + label_width_ + 2 - static_cast<int>(label.size()) / 2, 0,
+                                     static_cast<int>(labels.size() - label.size()));
+        labels.replace(static_cast<std::size_t>(start), label.size(), label);
+      }
+      rule += tick ? glyphs_.tick_down : glyphs_.horizontal;
     }
-    rule += tick ? glyphs.tick_down : glyphs.horizontal;
+    labels.erase(labels.find_last_not_of(' ') + 1);
+    return fmt::format("{}{}{}\n{}\n{}\n", pad("", label_width_ + 1, true), glyphs_.corner, rule, labels,
+                       pad("distortion", label_width_ + 2 + width_, true));
   }
-  out += fmt::format("{}{}{}\n", pad("", label_width + 1, true), glyphs.corner, rule);
-  labels.erase(labels.find_last_not_of(' ') + 1);
-  out += labels + "\n";
-  out += pad("distortion", label_width + 2 + width, true) + "\n";
-  for (std::size_t s = 0; s < names.size(); ++s) {
-    const auto drawn = [&](const CurveRow& row) {
-      return row.series == names[s] && row.distortion && row.leakage;
-    };
-    if (std::none_of(table.rows.begin(), table.rows.end(), drawn)) continue;
-    const std::string letter(kLetters.substr(s % kLetters.size(), 1));
-    out +=
-        fmt::format("  {} {}\n", coloured(letter, static_cast<int>(s), style),
-                    plain(cut_to_columns(names[s], label_width + width - 2, glyphs.ellipsis), style.unicode));
+
+  [[nodiscard]] std::string legend() const {
+    std::string out;
+    for (std::size_t s = 0; s < names_.size(); ++s) {
+      const auto drawn = [&](const CurveRow& row) {
+        return row.series == names_[s] && row.distortion && row.leakage;
+      };
+      if (std::none_of(table_.rows.begin(), table_.rows.end(), drawn)) continue;
+      out += fmt::format(
+          "  {} {}\n", coloured(letter(s), static_cast<int>(s), style_),
+          plain(cut_to_columns(names_[s], label_width_ + width_ - 2, glyphs_.ellipsis), style_.unicode));
+    }
+    if (optimum_drawn_) out += fmt::format("  {} optimum\n", glyphs_.optimum);
+    return out;
   }
-  if (optimum_drawn) out += fmt::format("  {} optimum\n", glyphs.optimum);
-  return out;
+
+  const CurveTable& table_;
+  const TerminalStyle& style_;
+  const Glyphs& glyphs_;
+  std::vector<std::string> names_;
+  int height_;
+  Scale y_;
+  std::vector<double> y_ticks_;
+  std::vector<std::string> y_labels_;
+  int label_width_;
+  int width_;
+  Scale x_;
+  Canvas canvas_;
+  bool optimum_drawn_ = false;
+};
+
+}  // namespace
+
+std::string plot_text(const CurveTable& table, const TerminalStyle& style) {
+  DataRange x_range;
+  DataRange y_range;
+  for (const CurveRow& row : table.rows) {
+    if (!row.distortion || !row.leakage) continue;
+    x_range.cover(*row.distortion);
+    y_range.cover(from_nats(*row.leakage, style.unit));
+    if (row.optimum) y_range.cover(from_nats(*row.optimum, style.unit));
+  }
+  if (x_range.empty() || y_range.empty()) return {};
+  return Plot(table, style, x_range, y_range).text();
 }
 
 CurveTable without_references(const CurveTable& table) {
   CurveTable out{table.more_columns, {}};
   for (const CurveRow& row : table.rows) {
-    if (!row.series.starts_with("reference/") || row.series == "reference/unchanged" || row.series == "reference/constant")
+    if (!row.series.starts_with("reference/") || row.series == "reference/unchanged" ||
+        row.series == "reference/constant")
       out.rows.push_back(row);
   }
   return out;
@@ -216,9 +265,8 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
   const auto information = [&](const std::optional<double>& nats) {
     return number_cell(nats ? std::optional(from_nats(*nats, style.unit)) : std::nullopt, style.unicode);
   };
-  std::vector<Column> columns{{"series", false}, {"budget"},      {"weight"},  {"distortion"}, {"leakage"},
-                              {"95 % interval"}, {"up to"},       {"kind", false},
-                              {"optimum"},       {"excess"}};
+  std::vector<Column> columns{{"series", false}, {"budget"}, {"weight"},      {"distortion"}, {"leakage"},
+                              {"95 % interval"}, {"up to"},  {"kind", false}, {"optimum"},    {"excess"}};
   bool limits = false;
   for (const CurveRow& row : table.rows) {
     const auto estimate = row.leakage_estimate();
@@ -232,7 +280,8 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
     const std::optional<double> upper_end = row.number(curve_column::kUpperEnd);
     limits = limits || upper_end;
     // What an audit did not see it may have missed: that is not 0.
-    const bool unseen = upper_end && *upper_end > 0 && estimate && estimate->interval95 && estimate->interval95->low <= 0;
+    const bool unseen =
+        upper_end && *upper_end > 0 && estimate && estimate->interval95 && estimate->interval95->low <= 0;
     const std::string cells[] = {plain(row.series, style.unicode),
                                  number_cell(row.budget, style.unicode),
                                  number_cell(row.weight, style.unicode),
@@ -286,7 +335,9 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
                       : fmt::format("(leakage: {}; information in {})\n", plain(kind, style.unicode),
                                     to_string(style.unit));
   if (limits)
-    out += "(up to: the end of the interval, or what the audit may have missed if that is more; points are picked by it)\n";
+    out +=
+        "(up to: the end of the interval, or what the audit may have missed if that is more; points are "
+        "picked by it)\n";
   return out;
 }
 

@@ -70,7 +70,7 @@ std::int64_t integer_at(const ArrowType& type, const ArrowArray& array, std::int
   }
   if (format == "L" && load<std::uint64_t>(values, at) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     throw Error(ErrorCode::kBadInput,
-                fmt::format("column \"{}\" holds {}, which is too large", type.name, load<std::uint64_t>(values, at)),
+                fmt::format("column \"{}\" holds a whole number above 2^63", type.name),
                 "make it text, or a real number");
   const std::int64_t value = format.size() == 1 ? whole(format[0], values, at)
                              : arrow_width(format) == 4 ? load<std::int32_t>(values, at)

@@ -331,88 +331,71 @@ void CsvReader::fail(std::int64_t line, const std::string& what, const std::stri
   throw Error(ErrorCode::kBadInput, text, fix);
 }
 
-// Adds the cells of the row that begins at position_, and moves that behind it. Cells are places in buffer_.
-CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
+// A field as it is found: what is in it, and where what ends it lies.
+struct CsvReader::Field {
+  std::size_t start = 0;
+  std::size_t end = 0;
+  std::size_t stop = 0;
+  std::int64_t line_ends = 0;  // within
+  bool doubled = false;        // it holds doubled quotes
+};
+
+// The field whose opening quote is at field.start; false if more of the file is needed to tell. `lines`: of the row,
+// before it.
+bool CsvReader::scan_quoted(Field& field, std::int64_t lines) const {
   const char* const data = buffer_.data();
   const std::size_t size = buffer_.size();
-  const std::size_t first_cell = chunk.cells_.size();
-  const std::size_t most_columns = names_.empty() ? options_.limits.columns : names_.size();
-  std::int64_t lines = 1;
-  std::size_t start = position_;
-  std::size_t stop = position_;
-  unescape_.clear();
-  const auto need_more = [&] {
-    work_ += size - position_;
-    chunk.cells_.resize(first_cell);
-    return RowEnd::kNeedMore;
-  };
-  for (;;) {
-    if (options_.trim) {
-      while (start < size && is_space(data[start]) && data[start] != delimiter_) ++start;
-    }
-    std::size_t end = start;
-    if (start < size && data[start] == '"') {
-      bool doubled = false;
-      std::size_t from = start + 1;
-      for (;;) {
-        const auto* const quote = static_cast<const char*>(std::memchr(data + from, '"', size - from));
-        if (quote == nullptr) {
-          if (!ended_) return need_more();
-          fail(line_,
-               fmt::format("a quoted field in the row that starts here is never closed{}",
-                           marked_value("; it begins " + quoted_text({data + start + 1, std::min<std::size_t>(
-                                                                                       size - start - 1, 40)}),
-                                        "")),
-               "close the quote, or write a quote inside a field as \"\"");
-        }
-        end = static_cast<std::size_t>(quote - data);
-        if (end + 1 == size && !ended_) return need_more();
-        if (end + 1 == size || data[end + 1] != '"') break;
-        doubled = true;
-        from = end + 2;
-      }
-      lines += std::count(data + start + 1, data + end, '\n');
-      stop = end + 1;
-      if (options_.trim) {
-        while (stop < size && is_space(data[stop]) && data[stop] != delimiter_) ++stop;
-      }
-      if (stop < size && data[stop] == '\r' && (stop + 1 == size || data[stop + 1] == '\n')) ++stop;
-      if (stop == size && !ended_) return need_more();
-      if (stop < size && data[stop] != delimiter_ && data[stop] != '\n') {
-        fail(line_ + lines - 1,
-             fmt::format("text follows a closing quote{}",
-                         marked_value(": " + quoted_text({data + start, std::min<std::size_t>(
-                                                                       size - start, stop - start + 10)}),
-                                      "")),
-             "write a quote inside a field as \"\", and quote the whole field");
-      }
-      ++start;
-      if (doubled) unescape_.push_back(chunk.cells_.size());
-    } else {
-      stop = scan.next(start);
-      if (stop == size && !ended_) return need_more();
-      end = stop;
-      if ((stop == size || data[stop] == '\n') && end > start && data[end - 1] == '\r') --end;
-      if (options_.trim) {
-        while (end > start && is_space(data[end - 1])) --end;
-      }
-    }
-    if (end - start > options_.limits.field_bytes) {
+  const std::size_t start = field.start;
+  for (std::size_t from = start + 1;; from = field.end + 2) {
+    const auto* const quote = static_cast<const char*>(std::memchr(data + from, '"', size - from));
+    if (quote == nullptr) {
+      if (!ended_) return false;
+      const std::string_view begin{data + start + 1, std::min<std::size_t>(size - start - 1, 40)};
       fail(line_,
-           fmt::format("field {} is longer than {} bytes", chunk.cells_.size() - first_cell + 1,
-                       options_.limits.field_bytes),
-           "look for a quote that is not closed, or drop the column before");
+           fmt::format("a quoted field in the row that starts here is never closed{}",
+                       marked_value("; it begins " + quoted_text(begin), "")),
+           "close the quote, or write a quote inside a field as \"\"");
     }
-    chunk.cells_.push_back({static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(end - start)});
-    if (stop >= size || data[stop] == '\n') break;
-    start = stop + 1;
-    if (chunk.cells_.size() - first_cell >= most_columns && names_.empty()) {
-      fail(line_, fmt::format("the row has more than {} fields", most_columns), "check the delimiter");
-    }
+    field.end = static_cast<std::size_t>(quote - data);
+    if (field.end + 1 == size && !ended_) return false;
+    if (field.end + 1 == size || data[field.end + 1] != '"') break;
+    field.doubled = true;
   }
-  // Only now is the row known to be whole, so that it will not be scanned again; but for a first row that is
-  // data.
-  if (names_.empty() && !options_.header) unescape_.clear();
+  field.line_ends = std::count(data + start + 1, data + field.end, '\n');
+  std::size_t stop = field.end + 1;
+  if (options_.trim) {
+    while (stop < size && is_space(data[stop]) && data[stop] != delimiter_) ++stop;
+  }
+  if (stop < size && data[stop] == '\r' && (stop + 1 == size || data[stop + 1] == '\n')) ++stop;
+  if (stop == size && !ended_) return false;
+  if (stop < size && data[stop] != delimiter_ && data[stop] != '\n') {
+    const std::string_view around{data + start, std::min<std::size_t>(size - start, stop - start + 10)};
+    fail(line_ + lines + field.line_ends - 1,
+         fmt::format("text follows a closing quote{}", marked_value(": " + quoted_text(around), "")),
+         "write a quote inside a field as \"\", and quote the whole field");
+  }
+  field.stop = stop;
+  ++field.start;
+  return true;
+}
+
+// The same for a field without quotes.
+bool CsvReader::scan_plain(Field& field, Scan& scan) const {
+  const char* const data = buffer_.data();
+  const std::size_t size = buffer_.size();
+  field.stop = scan.next(field.start);
+  if (field.stop == size && !ended_) return false;
+  field.end = field.stop;
+  const bool last = field.stop == size || data[field.stop] == '\n';
+  if (last && field.end > field.start && data[field.end - 1] == '\r') --field.end;
+  if (options_.trim) {
+    while (field.end > field.start && is_space(data[field.end - 1])) --field.end;
+  }
+  return true;
+}
+
+// Makes one quote of two, in place.
+void CsvReader::unescape(CsvChunk& chunk) {
   for (const std::size_t index : unescape_) {
     TextCell& cell = chunk.cells_[index];
     char* const text = buffer_.data() + cell.first;
@@ -423,21 +406,63 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
     }
     cell.length = length;
   }
-  work_ += std::min(stop + 1, size) - position_;
-  position_ = std::min(stop + 1, size);
-  const std::size_t cells = chunk.cells_.size() - first_cell;
-  if (!names_.empty() && cells != names_.size()) {
-    if (cells == 1 && chunk.cells_.back().length == 0) {  // a blank line
-      chunk.cells_.pop_back();
-      line_ += lines;
-      return RowEnd::kRow;
+}
+
+bool CsvReader::is_blank_row(const CsvChunk& chunk, std::size_t cells) const {
+  if (names_.empty() || cells == names_.size()) return false;
+  if (cells == 1 && chunk.cells_.back().length == 0) return true;
+  fail(line_,
+       fmt::format("the row has {} {}, but the {} has {}", cells, cells == 1 ? "field" : "fields",
+                   options_.header ? "header" : "first row", names_.size()),
+       "quote fields that hold the delimiter or a line end, or set read.delimiter");
+}
+
+// Adds the cells of the row that begins at position_, and moves that behind it. Cells are places in buffer_.
+CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
+  const char* const data = buffer_.data();
+  const std::size_t size = buffer_.size();
+  const std::size_t first_cell = chunk.cells_.size();
+  const std::size_t most_columns = names_.empty() ? options_.limits.columns : names_.size();
+  std::int64_t lines = 1;
+  unescape_.clear();
+  Field field{.start = position_};
+  for (;;) {
+    if (options_.trim) {
+      while (field.start < size && is_space(data[field.start]) && data[field.start] != delimiter_) ++field.start;
     }
-    fail(line_,
-         fmt::format("the row has {} {}, but the {} has {}", cells, cells == 1 ? "field" : "fields",
-                     options_.header ? "header" : "first row", names_.size()),
-         "quote fields that hold the delimiter or a line end, or set read.delimiter");
+    const bool whole = field.start < size && data[field.start] == '"' ? scan_quoted(field, lines)
+                                                                      : scan_plain(field, scan);
+    if (!whole) {
+      work_ += size - position_;
+      chunk.cells_.resize(first_cell);
+      return RowEnd::kNeedMore;
+    }
+    lines += field.line_ends;
+    if (field.doubled) unescape_.push_back(chunk.cells_.size());
+    const std::size_t length = field.end - field.start;
+    if (length > options_.limits.field_bytes) {
+      fail(line_,
+           fmt::format("field {} is longer than {} bytes", chunk.cells_.size() - first_cell + 1,
+                       options_.limits.field_bytes),
+           "look for a quote that is not closed, or drop the column before");
+    }
+    chunk.cells_.push_back({static_cast<std::uint32_t>(field.start), static_cast<std::uint32_t>(length)});
+    if (field.stop >= size || data[field.stop] == '\n') break;
+    field = {.start = field.stop + 1};
+    if (chunk.cells_.size() - first_cell >= most_columns && names_.empty()) {
+      fail(line_, fmt::format("the row has more than {} fields", most_columns), "check the delimiter");
+    }
   }
-  chunk.lines_.push_back(line_);
+  // Only now is the row known to be whole, so that it will not be scanned again; but for a first row that is
+  // data.
+  if (!names_.empty() || options_.header) unescape(chunk);
+  work_ += std::min(field.stop + 1, size) - position_;
+  position_ = std::min(field.stop + 1, size);
+  if (is_blank_row(chunk, chunk.cells_.size() - first_cell)) {
+    chunk.cells_.pop_back();
+  } else {
+    chunk.lines_.push_back(line_);
+  }
   line_ += lines;
   return RowEnd::kRow;
 }

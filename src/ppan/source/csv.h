@@ -106,6 +106,11 @@ class CsvReader {
   void drop_consumed();
   void check_text(std::span<const char> bytes, std::int64_t line);
   RowEnd scan_row(CsvChunk& chunk, Scan& scan);
+  struct Field;
+  bool scan_quoted(Field& field, std::int64_t lines) const;
+  bool scan_plain(Field& field, Scan& scan) const;
+  void unescape(CsvChunk& chunk);
+  [[nodiscard]] bool is_blank_row(const CsvChunk& chunk, std::size_t cells) const;
   void take_header();
   [[noreturn]] void fail(std::int64_t line, const std::string& what, const std::string& fix) const;
 

@@ -18,13 +18,19 @@ constexpr int kMostEpochs = 300;
 constexpr Index kLeastBatches = 8;
 constexpr Index kLeastUnits = 8;
 constexpr Index kRowsPerUnit = 40;  // as of the adversary of a noise-input mechanism
-constexpr double kDecay = 0.3;      // of the players' weights: without it they overfit
+constexpr double kDecay = 0.3;      // of the players' weights: without it they overfit, with more they miss what leaks
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
-constexpr double kIdlePrice = 0.02;  // see table_training.cc
+// Below its budget a mechanism pays a price that falls from the first to the second, until so far into the training. A
+// loose budget would otherwise let the cells go at once, to where nothing tells them the way back.
+constexpr double kFirstPrice = 1;
+constexpr double kLastPrice = 0.02;
+constexpr double kPriceFallsUntil = 0.9;
 constexpr Index kTeacherSteps = 2000;
 constexpr Index kTeacherChecks = 20;
 constexpr double kTeacherHeldOut = 0.2;
+constexpr float kMarginRate = 0.05F;   // of a batch in the running shares
+constexpr float kLeastMargin = 1e-3F;  // added to shares: rare cells would be held too tightly
 
 Index batch_for(Index rows, Index batch) {
   return std::clamp<Index>(rows / kLeastBatches, std::min<Index>(batch, 32), batch);
@@ -176,8 +182,7 @@ class Training {
         budget_({.form = BudgetForm::kDual,
                  .limit = budget,
                  .weight = kDualWeight,
-                 .dual_rate = kDualRate,
-                 .idle_price = kIdlePrice}),
+                 .dual_rate = kDualRate}),
         random_(SeededRandom(seed).fork("draws")),
         order_(static_cast<std::size_t>(start.rows.rows())) {
     SeededRandom first = SeededRandom(seed).fork("players");
@@ -191,6 +196,13 @@ class Training {
     batch_size_ = std::min(batch_for(start.rows.rows(), options.batch), start.rows.rows());
     epochs_ = heads_epochs(start.rows.rows(), options);
     for (const CodedAttribute& x : start.rows.coded.hidden) entropy_ += empirical_entropy(x.code, x.levels);
+    margin_ = Vector<float>::Zero(network_.cells());
+    for (Index i = 0; i < start.rows.own.cols(); ++i) {
+      for (Index h = 0; h < network_.heads(); ++h)
+        margin_[network_.first(static_cast<std::size_t>(h)) + start.rows.own(h, i)] += 1;
+    }
+    margin_ /= static_cast<float>(start.rows.rows());
+    running_ = margin_;
   }
 
   TrainSummary run(const std::vector<Observer>& observers) {
@@ -210,6 +222,7 @@ class Training {
                       std::span(order_).subspan(static_cast<std::size_t>(b * batch_size_),
                                                 static_cast<std::size_t>(batch_size_)));
         const double progress = static_cast<double>(step) / steps;
+        floor_ = kFirstPrice * std::pow(kLastPrice / kFirstPrice, std::min(1.0, progress / kPriceFallsUntil));
         report.adversary += step_players(players.at(progress)) / static_cast<double>(batches);
         const StepReport one = step_mechanism(rate.at(progress));
         report.mean.distortion += one.distortion / static_cast<double>(batches);
@@ -337,7 +350,7 @@ class Training {
     report.distortion = fill_costs();
     record_distortion_.setConstant(1, static_cast<float>(report.distortion));
     report.penalty = budget_.evaluate(record_distortion_, slope_);
-    const float price = slope_[0];
+    const float price = std::max(slope_[0], static_cast<float>(floor_));
     cost_ *= price;
     report.log_likelihood = adversary_.score(with_kept_, number_, batch_.hidden);
     adversary_.seen_gradient(with_kept_, number_, seen_);
@@ -357,11 +370,19 @@ class Training {
       judge_.seen_gradient(token_, number_, seen_);
       add_numbers(seen_, price * static_cast<float>(options_.row_weight));
     }
+    add_margins();
     cost_ /= static_cast<float>(count);
     network_.backward(parameters_, batch_.own, cost_, gradient_);
     adam_.step(rate, gradient_, parameters_);
     budget_.update(report.distortion);
     return report;
+  }
+
+  // The gradient of KL(shares of the cells released || shares of the training rows), over the last batches.
+  void add_margins() {
+    running_ += kMarginRate * (network_.probability().rowwise().mean() - running_);
+    const Vector<float> log_ratio = ((running_.array() + kLeastMargin) / (margin_.array() + kLeastMargin)).log();
+    cost_.colwise() += static_cast<float>(options_.margin_weight) * log_ratio;
   }
 
   // Costs of the cells, cells x rows; returns the mean distortion, by exact expectation.
@@ -396,6 +417,7 @@ class Training {
   std::vector<std::int32_t> order_;
   Index batch_size_ = 1;
   int epochs_ = 1;
+  double floor_ = 0;  // of the price
   double entropy_ = 0;
   Batch batch_;
   Matrix<float> noise_;
@@ -408,6 +430,8 @@ class Training {
   Matrix<float> mixed_number_;
   std::vector<Symbols> released_;
   Matrix<float> cost_;
+  Vector<float> margin_;   // share of the training rows that have each cell
+  Vector<float> running_;  // and of those released
   CellGradient<float> seen_;
   Vector<float> gradient_;
   Vector<float> record_distortion_;
@@ -426,6 +450,7 @@ Problems HeadsOptions::check() const {
   list.require_positive("rate", rate);
   list.require_at_least("task_weight", task_weight, 0);
   list.require_at_least("row_weight", row_weight, 0);
+  list.require_at_least("margin_weight", margin_weight, 0);
   list.require_at_least("least_rows", static_cast<double>(least_rows), 1);
   list.add("levels", levels.check());
   return list.take();

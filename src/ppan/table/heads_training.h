@@ -2,13 +2,16 @@
 
 // Training of heads (model/heads.h). With rows drawn by the mechanism, its loss is
 //
-//     mean log q(x|z,t)  +  price * ( a cost(w,z) + b KL(teacher(w) || teacher(z)) + g log D(z) ),
+//     mean log q(x|z,t)  +  price * ( a cost(w,z) + b KL(teacher(w) || teacher(z)) + g log D(z) )
+//                        +  m sum_h KL(shares of the cells of head h that are released || shares in the training rows),
 //
 // cost: the distortion of the table (TableChange) and what leaving or entering a spike costs, both by exact
 // expectation; q: an adversary that learns along, conditioned on the tasks t that are released as they are;
 // teacher: a model of the tasks that was fitted to original rows and then frozen; D: a discriminator that
-// tells released rows from original ones. What depends on a cell that was drawn has the straight-through
-// gradient. The price is that of a budget (game/budget.h): moved until the distortion is what is allowed.
+// tells released rows from original ones. Without the last term a mechanism hides by moving everybody to one side
+// (husbands become wives, who tell nothing any more); with it, people change places. What depends on a cell that was
+// drawn has the straight-through gradient. The price is that of a budget (game/budget.h): moved until the distortion is what is allowed; with budget
+// left, it is a price that falls along the training, so that a mechanism with nothing left to hide gives the rest back.
 
 #include <cstdint>
 #include <optional>
@@ -30,6 +33,7 @@ struct HeadsOptions {
   double rate = 0.003;                ///< Adam's, until it decays. Above 0.
   double task_weight = 1;             ///< b; without tasks it says nothing. At least 0.
   double row_weight = 0.3;            ///< g. At least 0.
+  double margin_weight = 0.5;         ///< m. At least 0.
   std::int64_t least_rows = 5;        ///< People for each cell. At least 1.
   LevelOptions levels{.most_bins = 24};
   [[nodiscard]] Problems check() const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ppan/core/crypto.h"
+#include "ppan/trade_off/data_fingerprint.h"
 #include "ppan/trade_off/image_run.h"
 #include "ppan/trade_off/table_run.h"
 
@@ -33,6 +34,22 @@ const LimitPoint* first_within_limit(const std::vector<LimitPoint>& points, doub
 std::unique_ptr<CurveTask> make_curve_task(CurveRun run, CurveEvents events) {
   if (run.job.about_images()) return make_image_task(std::move(run), std::move(events));
   return make_table_task(std::move(run), std::move(events));
+}
+
+void identify_data(CurveRun& run, const std::string& data_sha256) {
+  const std::string& key = run.job.fingerprint_key;
+  run.data_sha256 = data_sha256;
+  run.data_fingerprint = data_fingerprint(key.empty() ? "" : run.job.directory / key, data_sha256);
+  run.fingerprint = fingerprint_of(run.job, data_sha256, run.version);
+}
+
+std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit) {
+  const LimitPoint* point = limit ? first_within_limit(outcome.points, *limit) : nullptr;
+  if (point == nullptr) return {};
+  return fmt::format(
+      "within the limit of {:g} nats at the least distortion: point {}, distortion {:.4f}, leakage's 95 % "
+      "interval {:.4f} to {:.4f} nats, up to {:.4f} with what the audit may have missed\n",
+      *limit, point->number, point->distortion, point->leakage.low, point->leakage.high, point->upper_end);
 }
 
 }  // namespace ppan

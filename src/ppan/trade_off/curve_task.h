@@ -29,7 +29,8 @@ struct CurveRun {
   std::string job_text{};  ///< The job file, verbatim.
   std::string command{};   ///< As typed.
   std::string version{};   ///< Of this program.
-  std::string data_sha256{};
+  std::string data_sha256{};       ///< For telling runs apart; in no file that is handed on.
+  std::string data_fingerprint{};  ///< See data_fingerprint.h.
   std::vector<std::string> names{};  ///< Columns of a table, in its order.
   std::string fingerprint{};         ///< See fingerprint_of().
   double seconds = 0;
@@ -38,6 +39,9 @@ struct CurveRun {
 /// Tells runs apart: every setting but the number of threads, the data, the version. Pieces of a run are only
 /// used by one with the same fingerprint.
 std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version);
+
+/// Puts what the run knows of its data into it: data_sha256, data_fingerprint and fingerprint.
+void identify_data(CurveRun& run, const std::string& data_sha256);
 
 /// One epoch of one point.
 struct CurveEpoch {
@@ -73,6 +77,9 @@ struct CurveOutcome {
   bool interrupted = false;
   std::vector<LimitPoint> points{};
 };
+
+/// Which point is shown to keep the limit, as a line for people; empty without a limit or without such a point.
+std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit);
 
 class CurveTask {
  public:

@@ -134,9 +134,9 @@ bool ImageFindings::within_limit() const {
   return (found.interval95 ? found.interval95->high : found.nats) <= *limit && !attack.still_rising;
 }
 
-ModelAudit findings_of(const ImageFindings& found, const ImageSet& set) {
+ModelAudit findings_of(const ImageFindings& found, const std::string& fingerprint) {
   const ImageAttackerScore& best = found.attack.strongest();
-  ModelAudit out{.rows = found.images, .quick = found.quick, .data_sha256 = images_sha256(set)};
+  ModelAudit out{.rows = found.images, .quick = found.quick, .data_fingerprint = fingerprint};
   out.attributes.push_back({.name = "label",
                             .leakage = best.leakage,
                             .accuracy = best.accuracy.value,

@@ -46,8 +46,8 @@ ImageFindings audit_images(const ImageReleaseModel& model, const ImageSet& set, 
 std::string to_text(const ImageFindings& found, const std::string& model, InformationUnit unit);
 std::string to_json(const ImageFindings& found);
 
-/// What a model file keeps of it.
-ModelAudit findings_of(const ImageFindings& found, const ImageSet& set);
+/// What a model file keeps of it; `fingerprint` is keyed (data_fingerprint.h) or empty.
+ModelAudit findings_of(const ImageFindings& found, const std::string& fingerprint);
 
 /// The files that write_audit_run() writes for tables; returns the path of the page.
 std::filesystem::path write_image_audit(const std::filesystem::path& directory, const ImageFindings& found,

@@ -66,7 +66,7 @@ ImageReleaseModel model_of(const ImageModel& images, const std::string& label, c
   out.origin.label = label;
   out.origin.seed = static_cast<std::uint64_t>(job.train.seed);
   out.origin.test_rows = known.data.test.size();
-  out.origin.data_sha256 = known.run.data_sha256;
+  out.origin.data_fingerprint = known.run.data_fingerprint;
   for (const ShownSetting& setting : shown_settings(job)) {
     if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
   }
@@ -203,11 +203,11 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
                {"epochs", fmt::format("{} after {} without the adversary", image_epochs(result.given),
                                       code.start_epochs)},
                {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
-               {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)},
-               {"images and labels, sha256", known.run.data_sha256}};
+               {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)}};
+  if (!known.run.data_fingerprint.empty())
+    out.facts.emplace_back("fingerprint of images and labels", known.run.data_fingerprint);
   out.job_file = without_comments(known.run.job_text);
   out.seconds = known.run.seconds;
-  out.fingerprint = known.run.fingerprint;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   std::vector<bool> there(result.targets.size(), false);
   for (const ImagePoint& point : result.points) {
@@ -455,8 +455,7 @@ class ImageTask final : public CurveTask {
     data_ = split_images(all, run_.job);
     options_ = image_options(run_.job, data_);
     require_none(options_.check(), "this job cannot be run");
-    run_.data_sha256 = images_sha256(all);
-    run_.fingerprint = fingerprint_of(run_.job, run_.data_sha256, run_.version);
+    identify_data(run_, images_sha256(all));
     hooks_.interrupted = events_.interrupted;
     hooks_.epoch = [this](Index point, const EpochReport& epoch, double leakage) {
       const int number = static_cast<int>(point) + 1;

@@ -47,14 +47,14 @@ ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& pat
   if (parse_address(path).kind != AddressKind::kText) {
     const auto rows = open_rows(path, {.csv = table_options(model, std::nullopt, max_unpacked)});
     take(*rows);
-    fingerprint_ = rows_.fingerprint();
+    sha256_ = rows_.fingerprint();
     return;
   }
   const auto source = open_source(path, max_unpacked);
   std::string bytes;
   std::string block(std::size_t{1} << 16U, '\0');
   while (const std::size_t got = source->read(block.data(), block.size())) bytes.append(block, 0, got);
-  fingerprint_ = sha256(bytes);
+  sha256_ = ppan::sha256(bytes);
   CsvSource rows(view_source(bytes, source->name()), table_options(model));
   take(rows);
 }
@@ -62,7 +62,7 @@ ModelAuditData::ModelAuditData(const ReleaseModel& model, const std::string& pat
 ModelAuditData::ModelAuditData(const ReleaseModel& model, RowSource& rows, std::uint64_t seed)
     : model_(&model), seed_(seed) {
   take(rows);
-  fingerprint_ = rows_.fingerprint();
+  sha256_ = rows_.fingerprint();
 }
 
 void ModelAuditData::take(RowSource& rows) {
@@ -135,7 +135,7 @@ ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint
   ModelAudit out;
   out.rows = report.rows;
   out.quick = report.quick;
-  out.data_sha256 = fingerprint;
+  out.data_fingerprint = fingerprint;
   for (const AttributeAudit& attribute : report.attributes) {
     out.attributes.push_back(
         {.name = attribute.name,

@@ -29,7 +29,8 @@ class ModelAuditData {
   [[nodiscard]] AuditTable release(std::int64_t number) const;
   /// Upper bounds that the distribution of the mechanism allows (table_bound.h).
   [[nodiscard]] std::vector<Estimate> upper_bounds(const AttackTarget& target) const;
-  [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
+  /// Of the rows; for data_fingerprint().
+  [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:
   void take(RowSource& rows);
@@ -37,7 +38,7 @@ class ModelAuditData {
   const ReleaseModel* model_;
   std::uint64_t seed_;
   HeldRows rows_;
-  std::string fingerprint_;
+  std::string sha256_;
   AuditTable original_;
 };
 
@@ -49,7 +50,7 @@ AuditInput model_audit_input(const ReleaseModel& model, const ModelAuditData& da
 /// (audit/surrogate_slack.h); 0 if none was given.
 double surrogate_slack_of(const ModelOrigin& origin);
 
-/// What a model file keeps of an audit.
+/// What a model file keeps of an audit; `fingerprint` is keyed (data_fingerprint.h) or empty.
 ModelAudit findings_of(const AuditReport& report, const std::string& fingerprint);
 
 }  // namespace ppan

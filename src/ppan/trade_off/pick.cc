@@ -1,6 +1,7 @@
 #include "ppan/trade_off/pick.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -10,6 +11,7 @@
 #include "ppan/audit/leakage_measures.h"
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/core/printable.h"
 #include "ppan/core/suggest.h"
 
 namespace ppan {
@@ -183,8 +185,8 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
   require_none(choice.check(), "this point cannot be picked");
   const Candidates candidates = candidates_of(run, choice);
   const HullMixture mixture = choose(candidates, choice, unit);
-  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage,
-             candidates.left_out};
+  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage, candidates.left_out,
+             choice.found};
   std::visit(
       [&](auto& model) {
         using Model = std::remove_reference_t<decltype(model)>;
@@ -201,6 +203,34 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
       },
       out.model);
   return out;
+}
+
+namespace {
+
+std::string leakage_text(const std::optional<Estimate>& leakage, InformationUnit unit) {
+  if (!leakage) return "unknown";
+  std::string text = fmt::format("{:.4g} {} ({}", from_nats(leakage->nats, unit), to_string(unit),
+                                 to_string(leakage->bound));
+  if (leakage->interval95) {
+    text += fmt::format(", 95 % interval {:.4g} to {:.4g}", from_nats(leakage->interval95->low, unit),
+                        from_nats(leakage->interval95->high, unit));
+  }
+  return text + "; " + leakage->method + ")";
+}
+
+}  // namespace
+
+std::string to_text(const Picked& picked, InformationUnit unit) {
+  const ModelOrigin& origin =
+      std::visit([](const auto& model) -> const ModelOrigin& { return model.origin; }, picked.model);
+  std::string text = fmt::format("{}; distortion {:.4g}, leakage {}", printable(origin.label),
+                                 origin.distortion.value_or(0), leakage_text(origin.leakage, unit));
+  if (!picked.found)
+    text += fmt::format(", allows for up to {:.4g} {}", from_nats(picked.leakage, unit), to_string(unit));
+  if (!picked.left_out.empty())
+    text += fmt::format("; left out as inconclusive: {}", fmt::join(picked.left_out, ", "));
+  const bool audited = std::visit([](const auto& model) { return model.audit.has_value(); }, picked.model);
+  return audited ? text : text + "; UNAUDITED";
 }
 
 }  // namespace ppan

@@ -55,7 +55,10 @@ struct Picked {
   AnyModel model;
   double leakage = 0;                   ///< By which it was chosen, nats.
   std::vector<std::string> left_out{};  ///< As in Candidates.
+  bool found = false;                   ///< As in Choice.
 };
+/// What it is and leaks, in a line for people.
+std::string to_text(const Picked& picked, InformationUnit unit);
 /// The model of the choice from a run directory.
 Picked pick(const std::filesystem::path& run, const Choice& choice,
             InformationUnit unit = InformationUnit::kNats);

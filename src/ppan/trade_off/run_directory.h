@@ -20,6 +20,9 @@ enum class RunMode {
   kResume,  ///< Nothing, or what was finished of this run.
 };
 
+/// Of a complete run: by it --resume knows that nothing is left to do.
+inline constexpr const char* kFingerprintFile = ".fingerprint";
+
 /// Lines of metrics.jsonl, written as training goes on, so that a run that is cut off has its past. Several
 /// processes may add to one file.
 class MetricsFile {

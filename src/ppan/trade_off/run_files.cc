@@ -11,10 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 14> kNames{
-    "curve.csv",  "summary.json",  "metrics.jsonl",  "columns.json", "details.json",
-    "audit.json", "findings.json", "examples.json",  "curve.svg",    "report.html",
-    "job.toml",   "images.svg",    "unchanged.ppan", "constant.ppan"};
+constexpr std::array<std::string_view, 15> kNames{
+    ".fingerprint", "curve.csv",  "summary.json",  "metrics.jsonl",  "columns.json",
+    "details.json", "audit.json", "findings.json", "examples.json",  "curve.svg",
+    "report.html",  "job.toml",   "images.svg",    "unchanged.ppan", "constant.ppan"};
 
 // "point-07.ppan", with as many digits as the number has.
 bool is_point(std::string_view name) {

@@ -39,7 +39,7 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
                    .unknown = run.job.release.unknown,
                    .order = release_order(table.schema(), run.names),
                    .origin = {},
-                   .audit = findings_of(measured.audit, run.data_sha256),
+                   .audit = findings_of(measured.audit, run.data_fingerprint),
                    .checksum = {}};
   out.origin.program = "ppan " + run.version;
   out.origin.title = run.job.report.title;
@@ -55,7 +55,7 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   out.origin.task = task_text(measured.task);
   out.origin.seed = static_cast<std::uint64_t>(run.job.train.seed);
   out.origin.test_rows = measured.audit.leakage().samples;
-  out.origin.data_sha256 = run.data_sha256;
+  out.origin.data_fingerprint = run.data_fingerprint;
   for (const ShownSetting& setting : shown_settings(run.job)) {
     if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
   }
@@ -493,11 +493,10 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
                {"validation rows", std::to_string(result.split.validation.size())},
                {"held-out rows", std::to_string(result.split.test.size())},
                {"mechanism", result.mechanism},
-               {"distortion of the constant release", shortest(result.most_distortion)},
-               {"table, sha256", run.data_sha256}};
+               {"distortion of the constant release", shortest(result.most_distortion)}};
+  if (!run.data_fingerprint.empty()) out.facts.emplace_back("fingerprint of the table", run.data_fingerprint);
   out.job_file = without_comments(run.job_text);
   out.seconds = run.seconds;
-  out.fingerprint = run.fingerprint;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   for (const TablePoint& point : result.points) {
     PointSummary summary;

@@ -20,8 +20,7 @@ class TableTask final : public CurveTask {
         options_(table_curve_options(run_.job)) {
     require_none(options_.check(), "this job cannot be run");
     run_.names = data_.names;
-    run_.data_sha256 = data_.sha256;
-    run_.fingerprint = fingerprint_of(run_.job, data_.sha256, run_.version);
+    identify_data(run_, data_.sha256);
     prior_ = hidden_prior(*data_.table, data_.schema, options_.training.alpha);
     hooks_.interrupted = events_.interrupted;
     hooks_.phase = [this](const std::string& phase) {

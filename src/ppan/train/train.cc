@@ -57,6 +57,161 @@ double measure_distortion(const Records<Scalar>& records, const TrainOptions& op
   return sum / (static_cast<double>(passes) * static_cast<double>(records.rows()));
 }
 
+// One training, from its start to its end.
+template <typename Scalar>
+class Training {
+ public:
+  Training(const Records<Scalar>& records, const TrainOptions& options, TrainStart<Scalar> start)
+      : records_(records),
+        options_(options),
+        root_(options.seed),
+        order_stream_(root_.fork("order")),
+        noise_stream_(root_.fork("noise")),
+        match_(options.game, records, std::move(start.distortion)),
+        summary_{.given = options, .records = records.rows()},
+        checkpoint_(std::move(start.checkpoint)) {
+    match_.initialise(root_.fork("parameters"));
+    take_start(start.mechanism, "mechanism", match_.mechanism().parameters());
+    take_start(start.adversary, "adversary", match_.adversary().parameters());
+    match_.set_multiplier(start.multiplier);
+    summary_.batch_used = std::min(options.batch, records.rows());
+    batches_ = records.rows() / summary_.batch_used;  // a remainder gets its turn in another order
+    summary_.message = fmt::format("reached the limit of {} epochs", options.epochs);
+    order_.resize(static_cast<std::size_t>(records.rows()));
+    std::iota(order_.begin(), order_.end(), 0);
+    // Without noise the draws of a mini-batch stay what they are until the mechanism moves.
+    redraw_ = options.redraw && match_.mechanism().noisy();
+    redraw_helpers_ = redraw_ && match_.has_helpers();
+    if (start.resume) resume(*start.resume);
+    remember();
+  }
+
+  Trained<Scalar> run(const std::vector<Observer>& observers) {
+    for (int epoch = static_cast<int>(summary_.epochs.size()) + 1; epoch <= options_.epochs; ++epoch) {
+      const EpochReport report = run_epoch(epoch);
+      summary_.epochs.push_back(report);
+      if (diverged(report)) break;
+      remember();
+      if (checkpoint_) checkpoint_({match_.state(), summary_.epochs});
+      if (stopped(report, observers)) break;
+    }
+    if (options_.final_releases > 0) {
+      summary_.distortion = measure_distortion(records_, options_, root_.fork("final-releases"), match_);
+    }
+    auto adversary = std::make_unique<Posterior<Scalar>>(match_.adversary());
+    return {match_.take_mechanism(), std::move(adversary), std::move(summary_)};
+  }
+
+ private:
+  void remember() { good_ = {match_.mechanism().parameters(), match_.adversary().parameters()}; }
+
+  void fill_noise() { match_.mechanism().fill_noise(noise_stream_, summary_.batch_used, noise_); }
+
+  void draw(DrawScope scope) {
+    fill_noise();
+    match_.draw(batch_, noise_, scope);
+  }
+
+  // The random streams are brought to where they were by drawing what was drawn: seconds against the hours
+  // that are saved, and the state needs none of a generator's inside.
+  void resume(TrainState<Scalar>& state) {
+    match_.resume(state.match);
+    summary_.epochs = std::move(state.epochs);
+    const int done = static_cast<int>(summary_.epochs.size());
+    summary_.iterations = batches_ * done;
+    const Index draws = redraw_ ? options_.adversary_steps + (redraw_helpers_ ? 1 : 0) + 1 : 1;
+    if (done >= options_.epochs) return;
+    for (int epoch = 0; epoch < done; ++epoch) shuffle(order_stream_, order_);
+    for (Index d = 0; d < draws * summary_.iterations; ++d) fill_noise();
+  }
+
+  EpochReport run_epoch(int epoch) {
+    EpochReport report{.epoch = epoch, .epochs = options_.epochs};
+    shuffle(order_stream_, order_);
+    match_.feel_adversary(std::clamp((epoch - options_.warm_up) / (options_.ramp + 1.0), 0.0, 1.0));
+    match_.sharpen(std::min(1.0, epoch / std::max(1.0, options_.alpha_ramp * options_.epochs)));
+    for (Index b = 0; b < batches_; ++b) {
+      gather(records_, order_.data() + b * summary_.batch_used, summary_.batch_used, batch_);
+      step(report);
+    }
+    const double share = 1.0 / static_cast<double>(batches_);
+    report.mean.log_likelihood *= share;
+    report.mean.distortion *= share;
+    report.mean.penalty *= share;
+    report.mean.discriminator *= share;
+    report.adversary *= share / options_.adversary_steps;
+    report.discriminator *= share;
+    report.utility *= share;
+    report.multiplier = match_.budget().multiplier();
+    return report;
+  }
+
+  // A turn of every player on the mini-batch.
+  void step(EpochReport& report) {
+    const double total = static_cast<double>(batches_) * options_.epochs;
+    const double progress = static_cast<double>(summary_.iterations++) / total;
+    const double adversary_rate = options_.adversary_rate.at(progress);
+    for (int s = 0; s < options_.adversary_steps; ++s) {
+      if (s == 0 || redraw_) draw({.same_records = s > 0, .seen_only = redraw_});
+      report.adversary += match_.step_adversary(batch_, adversary_rate);
+    }
+    if (redraw_helpers_) draw({.same_records = true});
+    report.discriminator += match_.step_discriminator(batch_, adversary_rate);
+    report.utility += match_.step_utility(batch_, adversary_rate);
+    if (redraw_) draw({.same_records = true});
+    const double rate = options_.mechanism_rate.at(progress);
+    if (options_.weight_decay > 0) {
+      match_.mechanism().parameters() *= static_cast<Scalar>(1 - rate * options_.weight_decay);
+    }
+    const StepReport step = match_.step_mechanism(batch_, rate, rate / options_.mechanism_rate.rate);
+    report.mean.log_likelihood += step.log_likelihood;
+    report.mean.distortion += step.distortion;
+    report.mean.penalty += step.penalty;
+    report.mean.discriminator += step.discriminator;
+  }
+
+  bool diverged(const EpochReport& report) {
+    const double loss = report.mean.loss();
+    if (std::isfinite(loss) && std::abs(loss) <= kExploded && finite(match_)) return false;
+    summary_.stop = Stop::kDiverged;
+    summary_.message = fmt::format("diverged in epoch {} (loss {}); the state of epoch {} was kept",
+                                   report.epoch, loss, report.epoch - 1);
+    match_.mechanism().parameters() = good_.mechanism;
+    match_.adversary().parameters() = good_.adversary;
+    return true;
+  }
+
+  // Every observer hears of every epoch; the first that wants to stop gives the reason.
+  bool stopped(const EpochReport& report, const std::vector<Observer>& observers) {
+    bool stop = false;
+    for (const Observer& observer : observers) {
+      const Verdict verdict = observer(report);
+      if (!verdict.stop || stop) continue;
+      stop = true;
+      summary_.stop = Stop::kObserver;
+      summary_.message =
+          fmt::format("stopped after epoch {} of {}: {}", report.epoch, options_.epochs, verdict.reason);
+    }
+    return stop;
+  }
+
+  const Records<Scalar>& records_;
+  const TrainOptions& options_;
+  const SeededRandom root_;
+  SeededRandom order_stream_;
+  SeededRandom noise_stream_;
+  Match<Scalar> match_;
+  TrainSummary summary_;
+  std::function<void(const TrainState<Scalar>&)> checkpoint_;
+  Index batches_ = 0;
+  bool redraw_ = false;
+  bool redraw_helpers_ = false;
+  std::vector<std::int32_t> order_;
+  Records<Scalar> batch_;
+  Matrix<Scalar> noise_;
+  Snapshot<Scalar> good_;  // before a step that may diverge
+};
+
 }  // namespace
 
 Problems TrainOptions::check() const {
@@ -92,118 +247,7 @@ Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& option
                       const std::vector<Observer>& observers, TrainStart<Scalar> start) {
   require_none(options.check(), "training cannot start:");
   if (records.rows() == 0) throw Error(ErrorCode::kBadInput, "there are no records to train on");
-
-  const SeededRandom root(options.seed);
-  auto order_stream = root.fork("order");
-  auto noise_stream = root.fork("noise");
-  Match<Scalar> match(options.game, records, std::move(start.distortion));
-  match.initialise(root.fork("parameters"));
-  take_start(start.mechanism, "mechanism", match.mechanism().parameters());
-  take_start(start.adversary, "adversary", match.adversary().parameters());
-  match.set_multiplier(start.multiplier);
-
-  TrainSummary summary{.given = options, .records = records.rows()};
-  summary.batch_used = std::min(options.batch, records.rows());
-  const Index batches = records.rows() / summary.batch_used;  // a remainder gets its turn in another order
-  const double total = static_cast<double>(batches) * options.epochs;
-  summary.message = fmt::format("reached the limit of {} epochs", options.epochs);
-
-  std::vector<std::int32_t> order(static_cast<std::size_t>(records.rows()));
-  std::iota(order.begin(), order.end(), 0);
-  Records<Scalar> batch;
-  Matrix<Scalar> noise;
-  Snapshot<Scalar> good{match.mechanism().parameters(), match.adversary().parameters()};
-  // Without noise the draws of a mini-batch stay what they are until the mechanism moves.
-  const bool redraw = options.redraw && match.mechanism().noisy();
-  const auto draw = [&](DrawScope scope) {
-    match.mechanism().fill_noise(noise_stream, summary.batch_used, noise);
-    match.draw(batch, noise, scope);
-  };
-  const bool redraw_helpers = redraw && match.has_helpers();
-
-  int done = 0;
-  if (start.resume) {
-    match.resume(start.resume->match);
-    summary.epochs = std::move(start.resume->epochs);
-    done = static_cast<int>(summary.epochs.size());
-    summary.iterations = batches * done;
-    good = {match.mechanism().parameters(), match.adversary().parameters()};
-    // The random streams are brought to where they were by drawing what was drawn: seconds against the hours
-    // that are saved, and the state needs none of a generator's inside.
-    const Index draws = redraw ? options.adversary_steps + (redraw_helpers ? 1 : 0) + 1 : 1;
-    const bool ended = done >= options.epochs;
-    for (int epoch = 0; !ended && epoch < done; ++epoch) shuffle(order_stream, order);
-    for (Index d = 0; !ended && d < draws * summary.iterations; ++d) {
-      match.mechanism().fill_noise(noise_stream, summary.batch_used, noise);
-    }
-  }
-
-  for (int epoch = done + 1; epoch <= options.epochs; ++epoch) {
-    EpochReport report{.epoch = epoch, .epochs = options.epochs};
-    shuffle(order_stream, order);
-    match.feel_adversary(std::clamp((epoch - options.warm_up) / (options.ramp + 1.0), 0.0, 1.0));
-    match.sharpen(std::min(1.0, epoch / std::max(1.0, options.alpha_ramp * options.epochs)));
-    for (Index b = 0; b < batches; ++b) {
-      gather(records, order.data() + b * summary.batch_used, summary.batch_used, batch);
-      const double progress = static_cast<double>(summary.iterations++) / total;
-      const double adversary_rate = options.adversary_rate.at(progress);
-      for (int s = 0; s < options.adversary_steps; ++s) {
-        if (s == 0 || redraw) draw({.same_records = s > 0, .seen_only = redraw});
-        report.adversary += match.step_adversary(batch, adversary_rate);
-      }
-      if (redraw_helpers) draw({.same_records = true});
-      report.discriminator += match.step_discriminator(batch, adversary_rate);
-      report.utility += match.step_utility(batch, adversary_rate);
-      if (redraw) draw({.same_records = true});
-      const double rate = options.mechanism_rate.at(progress);
-      if (options.weight_decay > 0) {
-        match.mechanism().parameters() *= static_cast<Scalar>(1 - rate * options.weight_decay);
-      }
-      const StepReport step = match.step_mechanism(batch, rate, rate / options.mechanism_rate.rate);
-      report.mean.log_likelihood += step.log_likelihood;
-      report.mean.distortion += step.distortion;
-      report.mean.penalty += step.penalty;
-      report.mean.discriminator += step.discriminator;
-    }
-    const double share = 1.0 / static_cast<double>(batches);
-    report.mean.log_likelihood *= share;
-    report.mean.distortion *= share;
-    report.mean.penalty *= share;
-    report.mean.discriminator *= share;
-    report.adversary *= share / options.adversary_steps;
-    report.discriminator *= share;
-    report.utility *= share;
-    report.multiplier = match.budget().multiplier();
-    summary.epochs.push_back(report);
-
-    const double loss = report.mean.loss();
-    if (!std::isfinite(loss) || std::abs(loss) > kExploded || !finite(match)) {
-      summary.stop = Stop::kDiverged;
-      summary.message = fmt::format("diverged in epoch {} (loss {}); the state of epoch {} was kept", epoch,
-                                    loss, epoch - 1);
-      match.mechanism().parameters() = good.mechanism;
-      match.adversary().parameters() = good.adversary;
-      break;
-    }
-    good = {match.mechanism().parameters(), match.adversary().parameters()};
-    if (start.checkpoint) start.checkpoint({match.state(), summary.epochs});
-
-    bool stop = false;
-    for (const Observer& observer : observers) {
-      const Verdict verdict = observer(report);
-      if (!verdict.stop || stop) continue;
-      stop = true;
-      summary.stop = Stop::kObserver;
-      summary.message =
-          fmt::format("stopped after epoch {} of {}: {}", epoch, options.epochs, verdict.reason);
-    }
-    if (stop) break;
-  }
-  if (options.final_releases > 0) {
-    summary.distortion = measure_distortion(records, options, root.fork("final-releases"), match);
-  }
-  auto adversary = std::make_unique<Posterior<Scalar>>(match.adversary());
-  return {match.take_mechanism(), std::move(adversary), std::move(summary)};
+  return Training<Scalar>(records, options, std::move(start)).run(observers);
 }
 
 Observer early_stop(int patience, double least_gain) {

@@ -35,7 +35,7 @@ ModelAudit example_audit() {
                           .inconclusive = true}},
           .rows = 500,
           .quick = true,
-          .data_sha256 = "abc"};
+          .data_fingerprint = "abc"};
 }
 
 std::string error_of(const std::function<void()>& body, ErrorCode code = ErrorCode::kBadInput) {

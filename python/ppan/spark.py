@@ -1,0 +1,155 @@
+"""Spark: releases of tables of any size, training on a uniform sample, audits on another.
+
+    curve = ppan.spark.fit(people, "marital")
+    model = curve.pick(leakage=0.05)
+    released = ppan.spark.write(people, model, "released")
+
+Executors need the wheel of ppan and pyarrow; nothing else of it. Each task releases its partition with secure noise of its own. A
+task that is retried or run twice draws new noise, so what is written goes through Spark's own output commit: the first attempt that
+commits wins, and a record is never in two outputs. A DataFrame is a plan, not a table: each action on what ``release`` returns
+releases anew. Write it once, and read what was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ._audit import AuditReport
+from ._errors import InputError, UsageError
+from ._model import Model
+
+# Rows that are released in one call: Spark hands them over by ten thousand, and each call has costs of its own.
+_ROWS_AT_ONCE = 1 << 17
+
+_models: dict[bytes, Model] = {}
+
+
+def _session(given: Any) -> Any:
+    from pyspark.sql import SparkSession
+
+    session = given or SparkSession.getActiveSession()
+    if session is None:
+        raise UsageError("there is no active Spark session", "make one: SparkSession.builder.getOrCreate()")
+    return session
+
+
+def _model_of(data: bytes) -> Model:
+    """Each process of an executor reads a model once."""
+    if data not in _models:
+        _models.clear()
+        _models[data] = Model.from_bytes(data)
+    return _models[data]
+
+
+def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches put together into tables of about ``_ROWS_AT_ONCE`` rows."""
+    import pyarrow
+
+    held: list[Any] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= _ROWS_AT_ONCE:
+            yield pyarrow.Table.from_batches(held)
+            held, rows = [], 0
+    if rows:
+        yield pyarrow.Table.from_batches(held)
+
+
+def release(df: Any, model: Model, *, unknown: str | None = None) -> Any:
+    """The released DataFrame: the model's columns with the types they had. Rows stay in their partitions. It is a plan:
+    see :func:`write`."""
+    from pyspark.sql.types import StructField, StructType
+
+    names = [field.name for field in df.schema.fields]
+    twice = sorted({name for name in names if names.count(name) > 1 and name in model.feature_names_in_})
+    if twice:
+        raise InputError(f"two columns are called \"{twice[0]}\"", "rename one of them")
+    lacking = [name for name in model.feature_names_in_ if name not in names]
+    if lacking:
+        raise InputError(f"the DataFrame lacks columns that the model needs: {', '.join(lacking)}")
+    schema = StructType([StructField(name, df.schema[name].dataType, True) for name in model.released_columns])
+    data = model.to_bytes()
+
+    def released(batches: Iterator[Any]) -> Iterator[Any]:
+        own = _model_of(data)
+        for table in _gathered(batches):
+            yield from own.transform(table, unknown=unknown, threads=1).to_batches()
+
+    return df.select(*[f"`{name}`" for name in model.feature_names_in_]).mapInArrow(released, schema)
+
+
+def write(df: Any, model: Model, path: str, *, format: str = "parquet", mode: str = "error", unknown: str | None = None,
+          **options: Any) -> Any:  # fmt: skip
+    """Releases and writes once, and returns the DataFrame of what was written."""
+    # The first version of Hadoop's commit moves the files of a task at once when it is done; the second one file by file, so that a
+    # task that dies meanwhile would leave rows that its successor writes again.
+    options = {"mapreduce.fileoutputcommitter.algorithm.version": "1", **options}
+    release(df, model, unknown=unknown).write.format(format).mode(mode).options(**options).save(path)
+    return df.sparkSession.read.format(format).load(path)
+
+
+def sample(df: Any, rows: int = 100_000, *, seed: int = 1, held_out: bool = False) -> Any:
+    """A uniform sample of about this many rows as an Arrow table; the whole table if it has fewer. Of one seed the sample
+    for training and the one that is ``held_out`` have no row in common, as long as both are at most half of the table and
+    Spark reads its rows in the same order both times, as it does from files."""
+    from pyspark.sql import functions as f
+
+    if rows < 1:
+        raise UsageError(f"rows is {rows}, must be at least 1")
+    total = df.count()
+    if total == 0:
+        raise InputError("the DataFrame has no rows")
+    share = min(1.0, rows / total)
+    if share < 1 or held_out:
+        draw = f.rand(seed)
+        # What is held out of a small table is half of it.
+        df = df.where(draw >= 1 - min(share, 0.5)) if held_out else df.where(draw < share)
+    return df.toArrow()
+
+
+def profile(df: Any, quantiles: tuple[float, ...] = (0.01, 0.25, 0.5, 0.75, 0.99)) -> Any:
+    """What the columns of the whole table hold, by Spark's own aggregates: rows, missing, different values (approximately),
+    least, greatest and quantiles of numbers. A pandas frame with a row per column."""
+    import pandas
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import NumericType
+
+    asked = [f.count(f.lit(1)).alias("rows")]
+    for number, field in enumerate(df.schema.fields):
+        column = f.col(f"`{field.name}`")
+        asked.append(f.sum(column.isNull().cast("long")).alias(f"missing:{number}"))
+        asked.append(f.approx_count_distinct(column).alias(f"distinct:{number}"))
+        if isinstance(field.dataType, NumericType):
+            asked.append(f.min(column).cast("double").alias(f"least:{number}"))
+            asked.append(f.max(column).cast("double").alias(f"most:{number}"))
+            asked.append(f.percentile_approx(column, list(quantiles)).alias(f"quantiles:{number}"))
+    found = df.agg(*asked).first().asDict()
+    rows = []
+    for number, field in enumerate(df.schema.fields):
+        row: dict[str, Any] = {"column": field.name, "type": field.dataType.simpleString(), "rows": found["rows"]}
+        for what in ("missing", "distinct", "least", "most"):
+            row[what] = found.get(f"{what}:{number}")
+        marks = found.get(f"quantiles:{number}") or []
+        row.update({f"{quantile:g}": float(value) for quantile, value in zip(quantiles, marks, strict=False)})
+        rows.append(row)
+    return pandas.DataFrame(rows)
+
+
+def fit(df: Any, sensitive: Any, *, rows: int = 100_000, sample_seed: int = 1, engine: Any = "spark", **options: Any) -> Any:
+    """A curve trained on a uniform sample of about ``rows`` rows, its points on the executors. Options as in
+    :class:`ppan.TradeOff`, which is returned."""
+    from ._estimators import TradeOff
+
+    return TradeOff(sensitive, engine=engine, **options).fit(sample(df, rows, seed=sample_seed))
+
+
+def audit(df: Any, model: Model, *, rows: int = 50_000, sample_seed: int = 1, **options: Any) -> AuditReport:
+    """What attackers find in releases of a uniform sample that :func:`fit` with the same seed has not seen (see
+    :func:`sample`)."""
+    return model.audit(sample(df, rows, seed=sample_seed, held_out=True), **options)
+
+
+__all__ = ["audit", "fit", "profile", "release", "sample", "write"]

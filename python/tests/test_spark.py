@@ -1,0 +1,174 @@
+"""Spark with executors that are processes of their own (local-cluster), which are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_engine import Killing, _paths, files, fit
+
+import ppan
+from ppan import engine
+
+pytest.importorskip("pyspark")
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    work = tmp_path_factory.mktemp("spark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    # Executors of local-cluster have their directory below SPARK_HOME otherwise.
+    os.environ["SPARK_WORKER_DIR"] = str(work / "workers")
+    session = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(_paths()))
+        .config("spark.local.dir", str(work))
+        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def executors() -> list[int]:
+    """Processes of the executors that this process has started."""
+    parents, commands = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                commands[int(entry.name)] = (entry / "cmdline").read_bytes()
+            except OSError:  # it has ended
+                continue
+
+    def ours(pid: int) -> bool:
+        while pid > 1 and pid != os.getpid():
+            pid = parents.get(pid, 0)
+        return pid == os.getpid()
+
+    return [pid for pid, command in commands.items() if b"CoarseGrainedExecutorBackend" in command and ours(pid)]
+
+
+@pytest.fixture(scope="module")
+def numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.reset_index(drop=True).assign(number=np.arange(len(frame)))
+
+
+@pytest.fixture(scope="module")
+def keeps(numbered: pd.DataFrame) -> ppan.Model:
+    """A model that copies a number of each row, by which rows can be told."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        release = ppan.Release(
+            sensitive="marital", keep=["number"], budget=0.2, epochs=1, quick=True, accept_inconclusive=True, threads=1,
+            columns={"number": "identifier"}, progress=False,
+        )  # fmt: skip
+        return release.fit(numbered).model_
+
+
+def test_an_executor_is_killed_midway(
+    spark: Any, keeps: ppan.Model, frame: pd.DataFrame, numbered: pd.DataFrame, tmp_path: Path
+) -> None:
+    """The job finishes, and every row is released exactly once."""
+    spark.createDataFrame(numbered).repartition(8).write.parquet(str(tmp_path / "in"))
+    people = spark.read.parquet(str(tmp_path / "in")).repartition(8)
+    marks = tmp_path / "marks"
+    marks.mkdir()
+
+    def slow(batches: Iterator[Any]) -> Iterator[Any]:
+        """Each task says that it is under way, and gives time to be killed in."""
+        for batch in batches:
+            (marks / str(time.monotonic_ns())).touch()
+            time.sleep(0.5)
+            yield batch
+
+    killed: list[int] = []
+
+    def kill() -> None:
+        while len(list(marks.iterdir())) < 3:  # tasks are done, and others are under way
+            time.sleep(0.02)
+        victim = executors()[0]
+        os.kill(victim, signal.SIGKILL)
+        killed.append(victim)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    released = ppan.spark.write(people.mapInArrow(slow, people.schema), keeps, str(tmp_path / "out"))
+    thread.join(60)
+    assert killed
+    assert len(list(marks.iterdir())) > 8  # some were begun twice
+    assert released.count() == len(frame)
+    assert released.columns == keeps.released_columns
+    assert sorted(pd.read_parquet(tmp_path / "out")["number"]) == list(range(len(frame)))
+
+
+def test_a_process_is_killed_midway(spark: Any, keeps: ppan.Model, numbered: pd.DataFrame, tmp_path: Path) -> None:
+    """The process in which an executor runs Python: its task is done again, and its rows are there once."""
+    people = spark.createDataFrame(numbered).repartition(4)
+    plan = ppan.spark.release(people, keeps)
+    mark = tmp_path / "killed"
+
+    def dying(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch
+            if not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    plan.mapInArrow(dying, plan.schema).write.parquet(str(tmp_path / "out"))
+    assert mark.exists()
+    assert sorted(pd.read_parquet(tmp_path / "out")["number"]) == list(range(len(numbered)))
+
+
+def test_profile_sample_audit(spark: Any, model: ppan.Model, frame: pd.DataFrame, tmp_path: Path) -> None:
+    spark.createDataFrame(frame).write.parquet(str(tmp_path / "people"))
+    people = spark.read.parquet(str(tmp_path / "people"))
+    written = ppan.spark.write(people, model, str(tmp_path / "released"))
+    assert [f.dataType for f in written.schema.fields] == [people.schema[name].dataType for name in written.columns]
+    profile = ppan.spark.profile(people).set_index("column")
+    assert profile.loc["age", "least"] == frame["age"].min()
+    assert profile.loc["age", "rows"] == len(frame) and profile.loc["job", "missing"] == 0
+    # Fails for one seed in some 10^9: 300 of 900 rows, standard deviation 14.
+    train = ppan.spark.sample(people, 300)
+    held_out = ppan.spark.sample(people, 300, held_out=True)
+    assert 200 < train.num_rows < 400 and 200 < held_out.num_rows < 400
+    assert not {tuple(r.values()) for r in train.to_pylist()} & {tuple(r.values()) for r in held_out.to_pylist()}
+    assert ppan.spark.audit(people, model, rows=400, quick=True, threads=1).power > 0
+
+
+def test_bad_frames(spark: Any, model: ppan.Model, frame: pd.DataFrame, tmp_path: Path) -> None:
+    people = spark.createDataFrame(frame)
+    with pytest.raises(ppan.InputError, match="age"):
+        ppan.spark.release(people.drop("age"), model)
+    with pytest.raises(ppan.InputError, match="two columns"):
+        ppan.spark.release(people.select("*", "age"), model)
+    with pytest.raises(ppan.InputError, match="no rows"):
+        ppan.spark.sample(people.limit(0), 10)
+    with pytest.raises(ppan.UsageError, match="rows"):
+        ppan.spark.sample(people, 0)
+    assert ppan.spark.release(people.limit(0), model).count() == 0
+
+
+def test_curve_on_executors_one_of_which_is_killed(
+    spark: Any, fitted: ppan.TradeOff, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    assert files(fit(frame, Killing(engine.Spark(), tmp_path / "mark"))) == files(fitted)
+    assert (tmp_path / "mark").exists()
