@@ -438,6 +438,9 @@ CASES = {
     "discrete_full_data": (symmetric_pair(3, 0.4, full=True), settings(
         {"kind": "finite", "network": matrix(9, 3)}, [categorical(matrix(3, 3))], ERROR,
         {"form": "weighted", "weight": 2.0})),
+    "discrete_record": (symmetric_pair(3, 0.4, full=True), settings(
+        {"kind": "finite", "network": matrix(9, 3)}, [categorical(matrix(3, 3))], ERROR,
+        {"form": "record", "weight": 5.0, "limit": 0.3})),
     "finite_network": (classes(3, 2), settings(
         {"kind": "finite", "network": mlp(2, [4], 3, "relu")}, [categorical(mlp(3, [4], 3, "tanh"))], ERROR,
         expected(50, 0.6), adversary_steps=2)),

@@ -39,6 +39,8 @@ constexpr int kFinalReleases = 16;
 // A budget counts as met within this share of it or this distance.
 constexpr double kMissedShare = 0.02;
 constexpr double kMissedDistance = 0.01;
+// Trainings from other random starts where one misses its budget.
+constexpr std::uint64_t kOtherStarts = 3;
 // Of a solver's optimum, whose every point takes a while.
 constexpr int kSolvedResolution = 41;
 
@@ -259,6 +261,19 @@ Trained<float> train_once(const PointPlan& plan, const Records<float>& records, 
   return train(records, options, observers, std::move(start));
 }
 
+// Of finite worlds judged by information, whose every budget can be met: overspent, or left unspent where the
+// optimum would spend it.
+bool missed(const PointPlan& plan, const Trained<float>& trained) {
+  const World& world = plan.settings->world;
+  const bool held = plan.train.game.budget.form == BudgetForm::kDual;  // others hover above their budget
+  if (!world.information || !world.finite() || !held || !std::isfinite(plan.budget)) return false;
+  if (!trained.summary.distortion) return false;
+  const double over = *trained.summary.distortion - plan.budget;
+  const double allowed = std::max(kMissedDistance, kMissedShare * plan.budget);
+  const double price = price_at(world, plan.train.game.alpha, plan.budget);
+  return over > allowed || (over < -allowed && price > 0 && std::isfinite(price));
+}
+
 void train_point(const PointPlan& plan, const Records<double>& data, const ExperimentSettings& settings,
                  const std::vector<Observer>& observers, ExperimentPoint& point, bool& cut_short) {
   const World& world = plan.settings->world;
@@ -283,6 +298,12 @@ void train_point(const PointPlan& plan, const Records<double>& data, const Exper
     meet_budget(plan.budget, run, spent);
   } else {
     run(plan.budget);
+    // A release that starts by telling symbols apart by nothing stays there for long, and the multiplier winds
+    // up meanwhile; a budget that some release meets and this one does not is a reason to start elsewhere.
+    for (std::uint64_t start = 1; start <= kOtherStarts && !cut_short && missed(plan, trained); ++start) {
+      options.seed = random.fork("other-start", start).next();
+      run(plan.budget);
+    }
   }
   if (cut_short) return;
   point.weight = plan.train.game.budget.weight;

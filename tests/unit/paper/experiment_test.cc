@@ -117,6 +117,32 @@ TEST(Experiment, PresetPaperIsAsPrinted) {
   EXPECT_EQ(s.series[1].most_budget, 0.8);
 }
 
+// The optimum is linear, its noise may fill as many components as are released, and X of several components is
+// judged by full covariances.
+TEST(Experiment, PresetBestOfGaussianWorldsIsLinearAndWatchesComponentsJointly) {
+  ExperimentOptions options{.name = "gaussian"};
+  options.world = experiment_entry("gaussian").world;
+  options.world->rho = Vector<double>::Constant(12, 0.5);
+  const GameOptions game = settings_of(options).series.front().train.game;
+  EXPECT_TRUE(game.mechanism.hidden.empty());
+  EXPECT_EQ(game.mechanism.noise_inputs, 12);
+  EXPECT_TRUE(game.adversary.full_covariance);
+  EXPECT_TRUE(game.adversary.skip);
+  EXPECT_FALSE(game.adversary.hidden.empty());
+  options.preset = Preset::kPaper;
+  EXPECT_FALSE(settings_of(options).series.front().train.game.adversary.full_covariance);
+}
+
+TEST(Experiment, AHighOrderIsReachedFromTheLogLossAndStepsOfTheUserStay) {
+  ExperimentOptions options{.name = "discrete"};
+  EXPECT_EQ(settings_of(options).series.front().train.alpha_ramp, 0);
+  options.alpha = 8;
+  EXPECT_EQ(settings_of(options).series.front().train.alpha_ramp, 1);
+  EXPECT_EQ(settings_of(options).series.front().train.adversary_steps, 5);
+  options.change.adversary_steps = 2;
+  EXPECT_EQ(settings_of(options).series.front().train.adversary_steps, 2);
+}
+
 TEST(Experiment, ScatterShowsThreeComponents) {
   const ExperimentResult result = run_experiment(small("scatter"));
   ASSERT_EQ(result.scatter.size(), 3U);

@@ -126,6 +126,35 @@ TEST(AlphaLoss, IsTheLogLossAtOneAndAProbabilityAtInfinity) {
   EXPECT_LT(value_at(2), value_at(8));
 }
 
+// On the way to its order the players feel a lower one; what is reported is of the order itself.
+TEST(AlphaLoss, SharpeningChangesWhatIsFeltAndNotWhatIsReported) {
+  const Records<double> batch = sample<double>(testing::World::kDiscrete, 8, 81);
+  GameOptions game;
+  game.mechanism = {.kind = MechanismKind::kFinite, .released = 4};
+  game.distortion = DistortionKind::kError;
+  const auto gradient_of = [&](double alpha, double share, double& value) {
+    game.alpha = alpha;
+    Match<double> match(game, batch);
+    match.initialise(SeededRandom(82));
+    match.sharpen(share);
+    match.draw(batch, {});
+    Vector<double> descent;
+    value = match.evaluate_adversary(batch, descent);
+    return descent;
+  };
+  double whole = 0;
+  double other = 0;
+  const Vector<double> at_infinity = gradient_of(std::numeric_limits<double>::infinity(), 1, whole);
+  // Power 1/2 is order 2, power 0 the log-loss.
+  const Vector<double> half = gradient_of(std::numeric_limits<double>::infinity(), 0.5, other);
+  EXPECT_DOUBLE_EQ(other, whole);
+  EXPECT_TRUE(half.isApprox(gradient_of(2, 1, other)));
+  EXPECT_GT((half - at_infinity).norm(), 1e-3 * at_infinity.norm());
+  const Vector<double> none = gradient_of(std::numeric_limits<double>::infinity(), 0, other);
+  EXPECT_DOUBLE_EQ(other, whole);
+  EXPECT_TRUE(none.isApprox(gradient_of(1, 1, other)));
+}
+
 TEST(AlphaLoss, NeedsAFiniteSecretAndAnOrderOfAtLeastOne) {
   GameOptions game;
   game.alpha = 2;
