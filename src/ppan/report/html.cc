@@ -95,8 +95,10 @@ void add_pick(Page& page, const RunFiles& run, const Recommendation& pick) {
   const std::string unit =
       run.summary.distortion_unit.empty() ? "" : " " + escape(run.summary.distortion_unit);
   page.add("<li><strong>{}</strong><span class=\"note\">{}</span>", escape(pick.title), escape(pick.why));
-  page.add("<span>Distortion {}{}. {}.</span>", html::number(row.distortion), unit,
-           html::sentence(*row.leakage_estimate()));
+  const std::optional<double> upper_end = row.number(curve_column::kUpperEnd);
+  page.add("<span>Distortion {}{}. {}.{}</span>", html::number(row.distortion), unit,
+           html::sentence(*row.leakage_estimate()),
+           upper_end ? fmt::format(" The audit allows for up to {} nats.", html::number(*upper_end)) : std::string());
   page.add("<button type=\"button\" data-choose=\"{}\">Choose this point</button></li>", pick.row);
 }
 

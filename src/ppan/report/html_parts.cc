@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ppan/report/not_seen.h"
 #include "ppan/report/text.h"
 
 namespace ppan::html {
@@ -65,6 +66,9 @@ std::string estimate(const Estimate& estimate) {
 }
 
 std::string sentence(const Estimate& estimate) {
+  if (not_seen(estimate))
+    return fmt::format("No leak was seen <span class=\"note\">(found {} nats; {})</span>", number(estimate.nats),
+                       provenance(estimate));
   const char* lead = "About {} nats leak";
   switch (estimate.bound) {
     case Bound::kLower:

@@ -6,6 +6,7 @@
 
 #include "ppan/report/figure.h"
 #include "ppan/report/html_parts.h"
+#include "ppan/report/not_seen.h"
 #include "ppan/report/text.h"
 #include "ppan/report/trade_off.h"
 
@@ -455,9 +456,11 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
            number(row.distortion), escape(run.summary.distortion_unit));
   if (const auto leakage = row.leakage_estimate()) {
     page.add(
-        "<dt>leakage</dt><dd data-tip=\"leakage\"><span class=\"big\">{} nats</span> <span "
+        "<dt>leakage</dt><dd data-tip=\"leakage\"><span class=\"big\">{}</span> <span "
         "class=\"note\">({})</span></dd>",
-        number(leakage->nats), provenance(*leakage));
+        not_seen(*leakage) ? std::string("not seen") : number(leakage->nats) + " nats",
+        not_seen(*leakage) ? fmt::format("found {} nats; {}", number(leakage->nats), provenance(*leakage))
+                           : provenance(*leakage));
     if (const auto upper_end = row.number(curve_column::kUpperEnd)) {
       const auto power = row.number(curve_column::kPower);
       entry(page, "allows for up to",

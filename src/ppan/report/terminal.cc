@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ppan/report/axis.h"
+#include "ppan/report/not_seen.h"
 #include "ppan/report/text.h"
 #include "ppan/report/trade_off.h"
 
@@ -281,7 +282,7 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
     limits = limits || upper_end;
     // What an audit did not see it may have missed: that is not 0.
     const bool unseen =
-        upper_end && *upper_end > 0 && estimate && estimate->interval95 && estimate->interval95->low <= 0;
+        upper_end && *upper_end > 0 && estimate && not_seen(*estimate);
     const std::string cells[] = {plain(row.series, style.unicode),
                                  number_cell(row.budget, style.unicode),
                                  number_cell(row.weight, style.unicode),

@@ -10,6 +10,7 @@
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/report/html_parts.h"
 #include "ppan/report/recommend.h"
 #include "unit/report/sample_run.h"
 #include "unit/report/xml_check.h"
@@ -310,6 +311,16 @@ TEST(Recommend, SeesPointsAboveTheHullOfTheOthers) {
   table.rows[1].set(curve_column::kLeakageLow, 0.45);  // the interval explains it
   table.rows[1].set(curve_column::kLeakageHigh, 0.75);
   EXPECT_THAT(dominated(table), testing::ElementsAre(false, false, false));
+}
+
+TEST(Sentence, DoesNotCallWhatWasNotSeenALeak) {
+  Estimate found{.nats = 0.0002, .interval95 = Interval{0, 0.01}, .bound = Bound::kLower, .method = "trees", .samples = 9};
+  EXPECT_THAT(html::sentence(found), testing::StartsWith("No leak was seen"));
+  EXPECT_THAT(html::sentence(found), testing::HasSubstr("lower bound, 95&nbsp;% interval"));
+  found.interval95->low = 0.0001;
+  EXPECT_THAT(html::sentence(found), testing::StartsWith("At least"));
+  found = {.nats = 0, .bound = Bound::kExact};
+  EXPECT_THAT(html::sentence(found), testing::StartsWith("Exactly"));
 }
 
 }  // namespace
