@@ -140,7 +140,6 @@ class Artefacts(CommandTest):
     def test_no_hash_of_the_table_is_handed_on(self):
         with open(self.path("people.csv"), "rb") as file:
             digest = hashlib.sha256(file.read()).hexdigest()
-        run_digest = ""
         for directory, _, files in os.walk(self.directory.name):
             for name in files:
                 with open(os.path.join(directory, name), "rb") as file:

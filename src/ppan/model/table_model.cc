@@ -31,14 +31,14 @@ constexpr std::array<std::pair<ComponentKind, std::string_view>, 5> kComponentNa
   throw Error(ErrorCode::kBadInput, fmt::format("the model's description is malformed: {}", what));
 }
 
-const nlohmann::json& at(const nlohmann::json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) malformed(fmt::format("\"{}\" is missing", key));
-  return json.at(key);
+const nlohmann::json& at(const nlohmann::json& from, const char* key) {
+  if (!from.is_object() || !from.contains(key)) malformed(fmt::format("\"{}\" is missing", key));
+  return from.at(key);
 }
 
 template <typename Value>
-Value get(const nlohmann::json& json, const char* key) {
-  const nlohmann::json& value = at(json, key);
+Value get(const nlohmann::json& from, const char* key) {
+  const nlohmann::json& value = at(from, key);
   const bool fits = std::is_same_v<Value, bool>          ? value.is_boolean()
                     : std::is_integral_v<Value>          ? value.is_number_integer()
                     : std::is_floating_point_v<Value>    ? value.is_number()
