@@ -48,23 +48,33 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session.stop()
 
 
+def parent(pid: int) -> int:
+    """0 if the process has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def ancestors(pid: int) -> list[int]:
+    found = []
+    while pid := parent(pid):
+        found.append(pid)
+    return found
+
+
 def executors() -> list[int]:
     """Processes of the executors that this process has started."""
-    parents, commands = {}, {}
+    found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                commands[int(entry.name)] = (entry / "cmdline").read_bytes()
+                command = (entry / "cmdline").read_bytes()
             except OSError:  # it has ended
                 continue
-
-    def ours(pid: int) -> bool:
-        while pid > 1 and pid != os.getpid():
-            pid = parents.get(pid, 0)
-        return pid == os.getpid()
-
-    return [pid for pid, command in commands.items() if b"CoarseGrainedExecutorBackend" in command and ours(pid)]
+            if b"CoarseGrainedExecutorBackend" in command and os.getpid() in ancestors(int(entry.name)):
+                found.append(int(entry.name))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -93,28 +103,36 @@ def test_an_executor_is_killed_midway(
     marks = tmp_path / "marks"
     marks.mkdir()
 
-    def slow(batches: Iterator[Any]) -> Iterator[Any]:
-        """Each task says that it is under way, and gives time to be killed in."""
+    def halting(batches: Iterator[Any]) -> Iterator[Any]:
+        """The third task to begin waits until its own executor is killed, so it cannot have ended before."""
         for batch in batches:
             (marks / str(time.monotonic_ns())).touch()
-            time.sleep(0.5)
+            if len(list(marks.iterdir())) >= 3:
+                try:
+                    (tmp_path / "victim").touch(exist_ok=False)
+                    (tmp_path / "process").write_text(str(os.getpid()))
+                    time.sleep(600)
+                except FileExistsError:
+                    pass
             yield batch
 
     killed: list[int] = []
 
     def kill() -> None:
-        while len(list(marks.iterdir())) < 3:  # tasks are done, and others are under way
+        written = tmp_path / "process"
+        while not (written.exists() and written.read_text()):
             time.sleep(0.02)
-        victim = executors()[0]
-        os.kill(victim, signal.SIGKILL)
+        lineage = ancestors(int(written.read_text()))
+        victim = next(pid for pid in executors() if pid in lineage)
         killed.append(victim)
+        os.kill(victim, signal.SIGKILL)
 
     thread = threading.Thread(target=kill, daemon=True)
     thread.start()
-    released = ppan.spark.write(people.mapInArrow(slow, people.schema), keeps, str(tmp_path / "out"))
+    released = ppan.spark.write(people.mapInArrow(halting, people.schema), keeps, str(tmp_path / "out"))
     thread.join(60)
     assert killed
-    assert len(list(marks.iterdir())) > 8  # some were begun twice
+    assert len(list(marks.iterdir())) > 8  # the task that waited was begun twice
     assert released.count() == len(frame)
     assert released.columns == keeps.released_columns
     assert sorted(pd.read_parquet(tmp_path / "out")["number"]) == list(range(len(frame)))
