@@ -42,11 +42,20 @@ void add_others(Index rows, RandomSource& random, AuditTable& table) {
   table.columns.push_back(text_column("age", age));
 }
 
+// Rounded to three decimals: in all its digits, the sum of a normal number and a shift gives the shift away by
+// its last bits (boosted trees found 0.11 nats where the values themselves tell 0.035).
+double spread_value(double normal, std::int32_t x, Index c, double strength) {
+  return std::round((normal + shift(x, c, strength)) * 1000) / 1000;
+}
+
 void add_spread(const KnownRelease& release, const Symbols& x, RandomSource& random, AuditTable& table) {
   Matrix<double> value(static_cast<Index>(x.size()), kSpreadColumns);
   fill_normal(random, value);
   for (Index c = 0; c < kSpreadColumns; ++c) {
-    for (std::size_t i = 0; i < x.size(); ++i) value(static_cast<Index>(i), c) += shift(x[i], c, release.strength);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto row = static_cast<Index>(i);
+      value(row, c) = spread_value(value(row, c), x[i], c, release.strength);
+    }
     table.columns.push_back(column_of_numbers(fmt::format("value {}", c + 1), value.col(c)));
   }
 }
