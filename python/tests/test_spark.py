@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_engine import Killing, _paths, files, fit
+from test_engine import Killing, _paths, files, fit, interrupted
 
 import ppan
 from ppan import engine
@@ -41,6 +41,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .config("spark.local.dir", str(work))
         .config("spark.sql.warehouse.dir", str(work / "warehouse"))
         .config("spark.sql.shuffle.partitions", "2")
+        # A slow machine answers when it comes to it.
+        .config("spark.network.timeout", "900s")
+        .config("spark.rpc.askTimeout", "900s")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
@@ -130,7 +133,7 @@ def test_an_executor_is_killed_midway(
     thread = threading.Thread(target=kill, daemon=True)
     thread.start()
     released = ppan.spark.write(people.mapInArrow(halting, people.schema), keeps, str(tmp_path / "out"))
-    thread.join(60)
+    thread.join()
     assert killed
     assert len(list(marks.iterdir())) > 8  # the task that waited was begun twice
     assert released.count() == len(frame)
@@ -190,3 +193,4 @@ def test_curve_on_executors_one_of_which_is_killed(
 ) -> None:
     assert files(fit(frame, Killing(engine.Spark(), tmp_path / "mark"))) == files(fitted)
     assert (tmp_path / "mark").exists()
+    interrupted(engine.Spark(), tmp_path / "waiting")
