@@ -98,8 +98,7 @@ void add_pick(Page& page, const RunFiles& run, const Recommendation& pick) {
   const std::optional<double> upper_end = row.number(curve_column::kUpperEnd);
   page.add("<span>Distortion {}{}. {}.{}</span>", html::number(row.distortion), unit,
            html::sentence(*row.leakage_estimate()),
-           upper_end ? fmt::format(" The audit allows for up to {} nats.", html::number(*upper_end))
-                     : std::string());
+           upper_end ? fmt::format(" The audit allows for up to {} nats.", html::number(*upper_end)) : std::string());
   page.add("<button type=\"button\" data-choose=\"{}\">Choose this point</button></li>", pick.row);
 }
 
@@ -185,12 +184,12 @@ void add_curve_table(Page& page, const CurveTable& curve) {
       "<details data-print><summary>All points as a table</summary><div class=\"scroll\"><table "
       "id=\"curve-table\"><thead><tr><th></th>");
   // Paper is narrow: what is empty for every point, and what is not needed to read the leakage, stays off it.
-  constexpr std::array kShownNumbers{&CurveRow::budget,  &CurveRow::weight,  &CurveRow::distortion,
-                                     &CurveRow::leakage, &CurveRow::optimum, &CurveRow::excess};
-  std::array<const char*, kShownNumbers.size()> look{};
-  for (std::size_t c = 0; c < kShownNumbers.size(); ++c) {
+  constexpr std::array kNumbers{&CurveRow::budget,  &CurveRow::weight,  &CurveRow::distortion,
+                                &CurveRow::leakage, &CurveRow::optimum, &CurveRow::excess};
+  std::array<const char*, kNumbers.size()> look{};
+  for (std::size_t c = 0; c < kNumbers.size(); ++c) {
     const bool any = std::any_of(curve.rows.begin(), curve.rows.end(),
-                                 [&](const CurveRow& row) { return (row.*kShownNumbers[c]).has_value(); });
+                                 [&](const CurveRow& row) { return (row.*kNumbers[c]).has_value(); });
     look[c] = any ? "r" : "r more";
   }
   const auto printed = [](std::string_view name) {
@@ -198,7 +197,7 @@ void add_curve_table(Page& page, const CurveTable& curve) {
            name == curve_column::kLeakageKind;
   };
   page.raw("<th>series</th>");
-  for (std::size_t c = 0; c < kShownNumbers.size(); ++c)
+  for (std::size_t c = 0; c < kNumbers.size(); ++c)
     page.add("<th class=\"{}\">{}</th>", look[c], kCurveColumns[c + 1]);
   for (const std::string& name : columns)
     page.add("<th{}>{}</th>", printed(name) ? "" : " class=\"more\"", escape(name));
@@ -209,8 +208,8 @@ void add_curve_table(Page& page, const CurveTable& curve) {
         "<tr data-row=\"{0}\"><td><button type=\"button\" data-choose=\"{0}\" aria-label=\"choose row "
         "{1}\">&#9656;</button></td><td>{2}</td>",
         i, i + 1, escape(row.series));
-    for (std::size_t c = 0; c < kShownNumbers.size(); ++c) {
-      const std::optional<double>& value = row.*kShownNumbers[c];
+    for (std::size_t c = 0; c < kNumbers.size(); ++c) {
+      const std::optional<double>& value = row.*kNumbers[c];
       page.add("<td class=\"{}\">{}</td>", look[c], value ? html::number(*value) : std::string());
     }
     for (const std::string& name : columns) {
@@ -285,10 +284,8 @@ void add_recipient(Page& page, const RunFiles& run) {
       "world? "
       "Tested on released rows: what would a recipient report? Of several tasks the first; the loss is the "
       "greatest "
-      "of all. Associations: how far Cramer's V of two columns is off, on average over all pairs; spikes: "
-      "the "
-      "greatest change of the share of a frequent value of a number; rows of others: released rows that "
-      "equal a "
+      "of all. Associations: how far Cramer's V of two columns is off, on average over all pairs; spikes: the "
+      "greatest change of the share of a frequent value of a number; rows of others: released rows that equal a "
       "training row in every column, in brackets how many of the original held-out rows do.</p><div "
       "class=\"scroll\"><table "
       "id=\"recipient-table\"><thead><tr><th>release</th><th>task</th><th "

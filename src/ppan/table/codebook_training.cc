@@ -289,9 +289,9 @@ class Training {
     Matrix<float> sum = Matrix<float>::Zero(encoder_.codewords(), tables_.sum().cols());
     std::vector<std::int32_t> which(order_.size());
     std::iota(which.begin(), which.end(), 0);
-    constexpr Index kRowsAtOnce = 2048;
-    for (Index first = 0; first < rows_.rows(); first += kRowsAtOnce) {
-      const Index count = std::min(kRowsAtOnce, rows_.rows() - first);
+    constexpr Index kChunk = 2048;
+    for (Index first = 0; first < rows_.rows(); first += kChunk) {
+      const Index count = std::min(kChunk, rows_.rows() - first);
       tables_.counted(which.data() + first, count, counted_);
       const Matrix<float> features = counted_.leftCols(rows_.features.cols());
       sum.noalias() += encoder_.forward(parameters, centres, features).transpose() * counted_;
