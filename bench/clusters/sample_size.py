@@ -89,10 +89,11 @@ def draw(points: list[dict[str, float | str]], path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--family", nargs="+", default=["finite", "noise-input"])
+    parser.add_argument("--family", nargs="*", default=["finite", "noise-input"])
     parser.add_argument("--budget", type=float, nargs="+", default=[0.1, 0.2, 0.3])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--fresh", type=int, default=1_000_000)
+    parser.add_argument("--read", nargs="*", default=[], help="what earlier runs have printed, to be drawn too")
     parser.add_argument("--out", help="a drawing")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -110,6 +111,10 @@ def main() -> None:
                     writer.writerow({key: f"{value:.5f}" if isinstance(value, float) else value for key, value in point.items()})
                     sys.stdout.flush()
     if given.out:
+        for earlier in given.read:
+            with open(earlier, newline="") as file:
+                for row in csv.DictReader(file):
+                    points.append({key: value if key == "family" else float(value) for key, value in row.items()})
         draw(points, given.out)
 
 
