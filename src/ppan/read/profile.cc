@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <unordered_set>
@@ -38,18 +40,32 @@ bool looks_like_date(std::string_view text) {
   return groups == 3 && year;
 }
 
+// Rows that must say the same for it to be nobody's own.
+constexpr std::int64_t kSharedRows = 5;
+
+// What a few rows say is theirs; a marker of "no value" stands in many, or is a usual one.
+bool is_marker(const std::string& word, std::int64_t rows) {
+  constexpr std::array<std::string_view, 17> kUsual{
+      "-",    "--",   ".",       "*",       "n/a",           "na",      "#n/a",      "n.a.", "nil",
+      "none", "null", "missing", "unknown", "not available", "refused", "no answer", "nan"};
+  std::string lower = word;
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return rows >= kSharedRows || std::ranges::find(kUsual, lower) != kUsual.end();
+}
+
 std::string a_few_words(const ColumnProfile& column) {
-  // What a few rows say is theirs; a marker of "no value" stands in many.
-  constexpr std::int64_t kLeastRows = 5;
   std::string text;
   bool rare = false;
   for (const auto& [word, count] : column.words) {
-    if (count < kLeastRows) {
+    if (!is_marker(word, count)) {
       rare = true;
       continue;
     }
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} ({} rows)", quoted_text(word), count);
+    text += quoted_text(word);
+    if (count >= kSharedRows) text += fmt::format(" ({} rows)", count);
   }
   if (rare) text += text.empty() ? "words in a few rows" : ", and words in a few rows";
   return text;
@@ -254,9 +270,14 @@ TypeGuess guess_type(const ColumnProfile& c) {
     for (const auto& word : c.words) in_words += word.second;
     const bool few_words = !c.more_words && c.words.size() <= 3 && in_words == c.present() - c.numbers;
     if (!few_words || c.numbers * 100 < c.present() * 95) return guess_words(c);
-    for (const auto& word : c.words) guess.missing.push_back(word.first);
+    for (const auto& [word, rows] : c.words) {
+      (is_marker(word, rows) ? guess.missing : guess.of_few).push_back(word);
+    }
     guess.sure = false;
-    guess.reason = fmt::format("all numbers but for {}, taken for missing", a_few_words(c));
+    guess.reason = fmt::format("all numbers but for {}", a_few_words(c));
+    guess.reason += guess.of_few.empty()
+                        ? ", taken for missing"
+                        : "; correct these cells, or add the words to `missing` of the column";
   }
   const bool whole = c.whole == c.numbers;
   const bool all_different = c.distinct == c.counted;

@@ -73,6 +73,7 @@ struct TypeGuess {
   bool sure = true;                  ///< False: a person should look; `reason` says why.
   std::string reason;                ///< A sentence without a full stop.
   std::vector<std::string> missing;  ///< Words that, taken for "no value", make the column numeric.
+  std::vector<std::string> of_few;   ///< Further ones, which only a few rows have: not to be written down.
 };
 
 /// The rules, first that applies:
@@ -87,7 +88,7 @@ struct TypeGuess {
 ///   whole, all different, 1,000 rows or more            identifier, unsure
 ///   whole, beyond 2^53                                  identifier or category
 ///   numbers                                             integer or real; unsure with at most 12 different
-///   all but at most 3 words of 95 % numbers             numeric, those words missing, unsure
+///   all but at most 3 words of 95 % numbers             numeric, those words missing (of a few rows only usual ones), unsure
 ///   words, 90 % of 20 or more different                 identifier
 ///   other words                                         category; unsure for dates and above 64 levels
 TypeGuess guess_type(const ColumnProfile& column);
