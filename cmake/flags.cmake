@@ -15,7 +15,8 @@ if(PPAN_NATIVE)
   target_compile_options(ppan_flags INTERFACE -march=native)
 endif()
 if(PPAN_DEVELOPER)
-  target_compile_options(ppan_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wno-missing-field-initializers
+  # Of files that are compiled as one (PPAN_UNITY), a name may hide one of another file, which elsewhere it does not see.
+  target_compile_options(ppan_flags INTERFACE -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:${PPAN_UNITY}>>:-Wshadow> -Wnon-virtual-dtor -Wold-style-cast -Wno-missing-field-initializers
                                               -Wconversion -Wno-sign-conversion -Werror)
   # GCC 12 reports false array-bounds and uninitialized findings inside Eigen and its own AVX-512 intrinsics.
   target_compile_options(ppan_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow

@@ -187,7 +187,7 @@ void add_trust_option(CLI::App& command, std::string& path) {
 
 void add_unpacked_option(CLI::App& command, std::uint64_t& most) {
   command.add_option("--max-unpacked", most, "What a .gz file may unpack to: bytes, or with K, M, G, T")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("SIZE")
       ->default_str(fmt::format("{}G", most >> 30U));
 }

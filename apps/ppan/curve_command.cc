@@ -47,8 +47,9 @@ class CurveCommand {
     if (options_.finish) require_points(domain, directory.store());
     EngineResult made;
     try {
+      const auto steps = [this](std::size_t done, std::size_t all) { progress_->steps_done(done, all); };
       made = make_pieces(domain, &directory.store(),
-                         {task_->threads(), wanted_pieces(options_, domain), interrupted});
+                         {task_->threads(), wanted_pieces(options_, domain), interrupted, steps});
     } catch (const Error&) {
       progress_.reset();
       if (!directory.store().gone()) throw;

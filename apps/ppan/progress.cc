@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -18,52 +17,7 @@ using std::chrono::steady_clock;
 constexpr auto kBarInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(10);
 
-std::string clock_text(double seconds) {
-  const auto whole = std::llround(std::max(0.0, seconds));
-  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  return fmt::format("{:02}:{:02}", whole / 60, whole % 60);
-}
-
-std::string numbers(const ProgressState& state) {
-  std::string text = fmt::format("{:3.0f}%  {}/{} points  epoch {}/{}", std::floor(100 * state.fraction()),
-                                 state.points_done, state.points, state.epochs_done, state.epochs);
-  if (!state.label.empty()) {
-    text += fmt::format("  {}: distortion {:.3f}, own adversary {:.3f} nats", state.label, state.distortion,
-                        state.leakage_nats);
-  }
-  if (const double left = state.remaining_seconds(); left >= 0 && state.fraction() < 1) {
-    text += fmt::format("  {} left", clock_text(left));
-  }
-  return text;
-}
-
 }  // namespace
-
-double ProgressState::fraction() const {
-  return epochs > 0 ? std::clamp(static_cast<double>(epochs_done) / static_cast<double>(epochs), 0.0, 1.0)
-                    : 1.0;
-}
-
-double ProgressState::remaining_seconds() const {
-  const double done = fraction();
-  return done > 0 ? elapsed_seconds * (1 - done) / done : -1.0;
-}
-
-std::string progress_bar(const ProgressState& state, int width) {
-  constexpr int kCells = 20;
-  const int full = static_cast<int>(state.fraction() * kCells);
-  std::string bar(static_cast<std::size_t>(full), '=');
-  if (full < kCells) bar += '>';
-  bar.resize(kCells, ' ');
-  std::string text = fmt::format("[{}] {}", bar, numbers(state));
-  if (width > 0 && text.size() > static_cast<std::size_t>(width))
-    text.resize(static_cast<std::size_t>(width));
-  return text;
-}
-
-std::string progress_line(const ProgressState& state) {
-  return fmt::format("{}  {} elapsed", numbers(state), clock_text(state.elapsed_seconds));
-}
 
 ProgressStyle progress_style(bool quiet) {
   if (quiet) return ProgressStyle::kQuiet;
@@ -127,6 +81,13 @@ void Progress::point_done(std::int64_t point) {
   show(state_.points_done == state_.points);
 }
 
+void Progress::steps_done(std::size_t done, std::size_t all) {
+  const std::scoped_lock lock(mutex_);
+  state_.steps_done = static_cast<std::int64_t>(done);
+  state_.steps = static_cast<std::int64_t>(all);
+  show(done == all);
+}
+
 void Progress::note(std::string_view text) {
   const std::scoped_lock lock(mutex_);
   if (style_ == ProgressStyle::kQuiet) return;
@@ -150,6 +111,11 @@ void Progress::show(bool force) {
                                               : steady_clock::duration(kLineInterval);
   if (!force && now - shown_ < interval) return;
   shown_ = now;
+  state_.under_way = 0;
+  for (const std::int64_t done : epochs_of_point_) {
+    if (done < epochs_per_point_)
+      state_.under_way += static_cast<double>(done) / static_cast<double>(epochs_per_point_);
+  }
   state_.elapsed_seconds = std::chrono::duration<double>(now - start_).count();
   if (style_ == ProgressStyle::kLines) {
     surface_.write(progress_line(state_) + "\n");

@@ -11,30 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ppan/report/progress_text.h"
+
 namespace ppan::cli {
-
-/// Where a run stands; all that the display shows.
-struct ProgressState {
-  std::int64_t points_done = 0;
-  std::int64_t points = 0;
-  std::int64_t epochs_done = 0;  ///< Summed over all points.
-  std::int64_t epochs = 0;       ///< Summed over all points.
-  std::string label;             ///< The point that reported last, for example "useful-only 0.30".
-  double distortion = 0;         ///< Of that point, at its last epoch.
-  double leakage_nats = 0;       ///< Of that point, as its own adversary sees it.
-  double elapsed_seconds = 0;
-
-  /// Between 0 and 1.
-  [[nodiscard]] double fraction() const;
-  /// At the pace so far; negative while there is no pace to judge by.
-  [[nodiscard]] double remaining_seconds() const;
-};
-
-/// "[=====>    ]  52%  11/20 points  epoch 2875/5000  useful-only 0.30: distortion 0.301, own adversary
-/// 0.412 nats  00:42 left", cut to `width` columns.
-std::string progress_bar(const ProgressState& state, int width);
-/// The same without the bar, for logs.
-std::string progress_line(const ProgressState& state);
 
 enum class ProgressStyle { kQuiet, kLines, kBar };
 /// A bar if stderr is a terminal that can redraw, lines if not, nothing if `quiet`.
@@ -70,6 +49,8 @@ class Progress {
   void epoch_done(const Epoch& epoch);
   /// The point has ended, at its last epoch or before it.
   void point_done(std::int64_t point);
+  /// So many of all trainings, attacks and references are there.
+  void steps_done(std::size_t done, std::size_t all);
   /// A line of its own above the bar ("point 7 diverged at epoch 31"). Not shown when quiet.
   void note(std::string_view text);
 

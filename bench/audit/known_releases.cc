@@ -68,20 +68,18 @@ double channel_information(double m, double s) {
 }
 
 double spread_information(const KnownRelease& release) {
+  Matrix<double> shifts(release.levels, kSpreadColumns);
+  for (std::int32_t l = 0; l < release.levels; ++l) {
+    for (Index c = 0; c < kSpreadColumns; ++c) shifts(l, c) = shift(l, c, release.strength);
+  }
   SeededRandom random(99);
   Matrix<double> value(kPosteriorRecords, kSpreadColumns);
   fill_normal(random, value);
   double sum = 0;
   for (Index i = 0; i < kPosteriorRecords; ++i) {
-    const auto x = static_cast<std::int32_t>(random.index(release.levels));
-    Vector<double> score = Vector<double>::Zero(release.levels);
-    for (Index c = 0; c < kSpreadColumns; ++c) {
-      const double z = value(i, c) + shift(x, c, release.strength);
-      for (std::int32_t l = 0; l < release.levels; ++l) {
-        const double d = z - shift(l, c, release.strength);
-        score[l] -= 0.5 * d * d;
-      }
-    }
+    const auto x = static_cast<Index>(random.index(release.levels));
+    const Vector<double> z = value.row(i) + shifts.row(x);
+    const Vector<double> score = -0.5 * (shifts.rowwise() - z.transpose()).rowwise().squaredNorm();
     const double most = score.maxCoeff();
     sum += score[x] - most - std::log((score.array() - most).exp().sum()) + std::log(release.levels);
   }

@@ -53,10 +53,12 @@ nb::bytes train(const Start& start, int number) {
   return bytes_of(bytes);
 }
 
-CurveFiles finish_curve(const Start& start, const std::vector<nb::bytes>& points, const nb::object& listener) {
+// `interrupted`: somebody waits for what there is, so nothing more is measured.
+CurveFiles finish_curve(const Start& start, const std::vector<nb::bytes>& points, const nb::object& listener,
+                        bool interrupted) {
   std::vector<std::string> texts;
   for (const nb::bytes& point : points) texts.emplace_back(point.c_str(), point.size());
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{interrupted};
   Messages messages;
   std::optional<nb::python_error> raised;
   CurveFiles out = run_interruptible(
@@ -79,7 +81,8 @@ void bind_engine(nb::module_& m) {
   m.def("prepare", &prepare_start, nb::arg("frame"), nb::arg("job"), nb::arg("listener").none());
   m.def("start_from_bytes", &start_of, nb::arg("bytes"), nb::arg("frame"), nb::arg("job"));
   m.def("train_point", &train, nb::arg("start"), nb::arg("number"));
-  m.def("finish", &finish_curve, nb::arg("start"), nb::arg("points"), nb::arg("listener").none());
+  m.def("finish", &finish_curve, nb::arg("start"), nb::arg("points"), nb::arg("listener").none(),
+        nb::arg("interrupted") = false);
 }
 
 }  // namespace ppan::python

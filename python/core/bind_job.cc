@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "binding.h"
+#include "complete_job.h"
 #include "ppan/core/suggest.h"
 #include "ppan/ppan.h"
 #include "ppan/read/settings.h"
@@ -58,7 +59,9 @@ void set_column(JobFile& job, const std::string& name, const nb::handle& value, 
     problems.require(fault.empty(), field, fault);
   };
   if (nb::isinstance<nb::dict>(value)) {
-    for (const auto& entry : nb::cast<nb::dict>(value)) take(nb::cast<std::string>(entry.first), entry.second);
+    const auto given = nb::cast<nb::dict>(value);
+    for (const auto& entry : given) take(nb::cast<std::string>(entry.first), entry.second);
+    if (!given.contains("type")) job.given.emplace(untyped_key(name), 0);
   } else {
     take("type", value);
   }

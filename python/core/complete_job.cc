@@ -37,7 +37,12 @@ void complete_job(const TableProfile& profile, JobFile& job) {
     ColumnSpec spec;
     spec.name = column.name;
     spec.type = type_of(column, schema);
-    if (const ColumnSpec* given = schema.find(column.name)) spec = *given;
+    if (const ColumnSpec* given = schema.find(column.name)) {
+      const ColumnType guessed = spec.type;
+      spec = *given;
+      if (job.given.erase(untyped_key(column.name)) > 0) spec.type = guessed;
+      if (!is_numeric(spec.type) && spec.type == guessed) spec.range.clear();  // said of a number, which it is not
+    }
     const bool elsewhere = listed(schema.sensitive, spec.name) || listed(schema.surrogate, spec.name) ||
                            listed(schema.keep, spec.name) || listed(schema.side, spec.name) ||
                            listed(schema.task, spec.name) || schema.group == spec.name;

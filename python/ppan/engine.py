@@ -1,7 +1,7 @@
 """Where the points of a curve are trained: threads of this process, local processes, Dask, Ray or Spark.
 
 An engine has one method, ``map``: a function of one argument, applied to each of some tasks, anywhere, any number of times. Both
-are pickled. The pieces of a curve give the same bits wherever and however often they are made (on processors of one kind), so
+are pickled. One that also has ``each``, which gives results as they are finished, keeps them when it is interrupted. The pieces of a curve give the same bits wherever and however often they are made (on processors of one kind), so
 a task that failed with its worker is simply done again elsewhere.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from typing import Any
 
 from . import _core, _frames
@@ -19,12 +21,18 @@ from ._errors import Error, UsageError
 Function = Callable[[Any], Any]
 
 
-class Engine(ABC):
-    """Applies a function to tasks, somewhere."""
+class Engine:
+    """Applies a function to tasks, somewhere. One of its two methods is to be written."""
 
-    @abstractmethod
     def map(self, function: Function, tasks: Sequence[Any]) -> list[Any]:
         """``[function(task) for task in tasks]``, in this order. What failed is tried again, elsewhere where there is one."""
+        done = dict(self.each(function, tasks))
+        return [done[number] for number in range(len(tasks))]
+
+    def each(self, function: Function, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Numbers of tasks, from 0, with their results, as they are finished. What still runs when the caller stops asking,
+        or Ctrl-C comes, is ended. An engine that has only :meth:`map` gives all results at the end."""
+        yield from enumerate(self.map(function, tasks))
 
 
 class Local(Engine):
@@ -35,46 +43,63 @@ class Local(Engine):
         self.processes = processes
         self.retries = retries
 
-    def map(self, function: Function, tasks: Sequence[Any]) -> list[Any]:
-        done: dict[int, Any] = {}
+    def each(self, function: Function, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        left = list(range(len(tasks)))
         for attempt in range(self.retries + 1):
-            left = [number for number in range(len(tasks)) if number not in done]
             if not left:
-                break
-            failure = self._try(function, tasks, left, done)
-            if failure is not None and attempt == self.retries:
-                raise failure
-        return [done[number] for number in range(len(tasks))]
+                return
+            done: list[int] = []
+            failures: list[Exception] = []
+            for number, result in self._try(function, tasks, left, failures):
+                done.append(number)
+                yield number, result
+            left = [number for number in left if number not in done]
+            if failures and attempt == self.retries:
+                raise failures[-1]
 
-    def _try(self, function: Function, tasks: Sequence[Any], left: list[int], done: dict[int, Any]) -> Exception | None:
-        """Does what it can of ``left``; why something is missing."""
-        from concurrent.futures import as_completed
-
-        failure: Exception | None = None
-        executor = self._executor(min(len(left), self.processes or _cores()))
+    def _try(self, function: Function, tasks: Sequence[Any], left: list[int], failures: list[Exception]) -> Iterator[tuple[int, Any]]:
+        """Does what it can of ``left``; why something is missing goes into ``failures``."""
+        executor, end = self._executor(min(len(left), self.processes or _cores()))
+        ended = False
         try:
             waiting = {executor.submit(function, tasks[number]): number for number in left}
             for future in as_completed(waiting):
                 try:
-                    done[waiting[future]] = future.result()
+                    result = future.result()
                 except Exception as error:  # of the task, or that its process ended
-                    failure = error
+                    failures.append(error)
+                else:
+                    yield waiting[future], result
+            ended = True
         except RuntimeError as error:  # a process ended while tasks were handed out
-            failure = error
+            failures.append(error)
+            ended = True
         finally:
-            executor.shutdown(wait=True)
-        return failure
+            if ended:
+                executor.shutdown(wait=True)
+            else:
+                end()
 
-    def _executor(self, processes: int) -> Any:
+    def _executor(self, processes: int) -> tuple[Any, Callable[[], None]]:
+        """With what ends it at once, whatever its processes do."""
         try:
             from joblib.externals.loky import ProcessPoolExecutor
 
-            return ProcessPoolExecutor(max_workers=processes)
+            pool = ProcessPoolExecutor(max_workers=processes)
+            return pool, lambda: pool.shutdown(wait=True, kill_workers=True)
         except ImportError:
             import multiprocessing
             from concurrent.futures import ProcessPoolExecutor as Plain
 
-            return Plain(max_workers=processes, mp_context=multiprocessing.get_context("spawn"))
+            plain = Plain(max_workers=processes, mp_context=multiprocessing.get_context("spawn"))
+
+            def end() -> None:
+                running = list((plain._processes or {}).values())
+                plain.shutdown(wait=False, cancel_futures=True)
+                for process in running:
+                    process.kill()
+
+            return plain, end
 
 
 class Dask(Engine):
@@ -84,18 +109,23 @@ class Dask(Engine):
         self.client = client
         self.retries = retries
 
-    def map(self, function: Function, tasks: Sequence[Any]) -> list[Any]:
+    def each(self, function: Function, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        import distributed
+
         client = self.client
         if client is None:
-            from distributed import default_client
-
             try:
-                client = default_client()
+                client = distributed.default_client()
             except ValueError as error:
                 raise UsageError("there is no Dask client in use", "make one: distributed.Client(...)") from error
         # The function travels with each task instead of lying on workers: one that dies takes nothing along.
-        futures = [client.submit(_call, pickle.dumps(function), task, pure=False, retries=self.retries) for task in tasks]
-        return list(client.gather(futures))
+        data = pickle.dumps(function)
+        numbers = {client.submit(_call, data, task, pure=False, retries=self.retries): i for i, task in enumerate(tasks)}
+        try:
+            for future, result in distributed.as_completed(list(numbers), with_results=True):
+                yield numbers[future], result
+        finally:
+            client.cancel([future for future in numbers if not future.done()])
 
 
 class Ray(Engine):
@@ -104,14 +134,21 @@ class Ray(Engine):
     def __init__(self, retries: int = 3) -> None:
         self.retries = retries
 
-    def map(self, function: Function, tasks: Sequence[Any]) -> list[Any]:
+    def each(self, function: Function, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         import ray
 
         if not ray.is_initialized():
             ray.init()
         remote = ray.remote(num_cpus=1, max_retries=self.retries, retry_exceptions=True)(_call)
         shared = ray.put(pickle.dumps(function))
-        return list(ray.get([remote.remote(shared, task) for task in tasks]))
+        waiting = {remote.remote(shared, task): number for number, task in enumerate(tasks)}
+        try:
+            while waiting:
+                for done in ray.wait(list(waiting), num_returns=1)[0]:
+                    yield waiting.pop(done), ray.get(done)
+        finally:
+            for left in waiting:
+                ray.cancel(left, force=True)
 
 
 class Spark(Engine):
@@ -121,16 +158,31 @@ class Spark(Engine):
     def __init__(self, session: Any = None) -> None:
         self.session = session
 
-    def map(self, function: Function, tasks: Sequence[Any]) -> list[Any]:
+    def each(self, function: Function, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        from pyspark import inheritable_thread_target
+
         from .spark import _session
 
         if not tasks:
-            return []
-        context = _session(self.session).sparkContext
+            return
+        session = _session(self.session)
+        context = session.sparkContext
         shared = context.broadcast(pickle.dumps(function))
+        group = f"ppan {uuid.uuid4()}"
+
+        def alone(task: Any) -> Any:
+            context.setJobGroup(group, "points of a curve", interruptOnCancel=True)
+            return context.parallelize([task], 1).map(lambda one: _call(shared.value, one)).collect()[0]
+
+        # A job for each task, so that results come as they are finished; Spark runs as many as it has executors for.
+        pool = ThreadPoolExecutor(max_workers=min(len(tasks), 64))
         try:
-            return list(context.parallelize(list(tasks), len(tasks)).map(lambda task: _call(shared.value, task)).collect())
+            waiting = {pool.submit(inheritable_thread_target(session)(alone), task): i for i, task in enumerate(tasks)}
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
         finally:
+            context.cancelJobGroup(group)
+            pool.shutdown(wait=True, cancel_futures=True)
             shared.destroy()
 
 
@@ -183,15 +235,35 @@ class TrainPoint:
         return held[1]
 
 
+def _results(engine: Any, function: Function, tasks: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
+    """Of an engine with ``map`` alone, all at the end."""
+    if callable(getattr(engine, "each", None)):
+        yield from engine.each(function, tasks)
+    else:
+        yield from enumerate(engine.map(function, tasks))
+
+
 def fit(engine: Engine, frame: Any, values: dict[str, Any], specs: dict[str, Any], listener: Any) -> Any:
-    """A curve whose points are trained by an engine; what all share is made, and what is beside them measured, here."""
+    """A curve whose points are trained by an engine; what all share is made, and what is beside them measured, here. Ctrl-C keeps
+    the points that are finished."""
     frame = _frames.portable(frame)
     start = _core.prepare(_frames.stream_of(frame), _core.make_job(values, specs), listener)
-    made = engine.map(TrainPoint(frame, values, specs, start.to_bytes()), list(range(1, start.points + 1)))
-    for point in made:
-        if isinstance(point, Error):
-            raise point
-    return _core.finish(start, made, listener)
+    made: dict[int, bytes] = {}
+    interrupted = False
+    task = TrainPoint(frame, values, specs, start.to_bytes())
+    try:
+        with closing(_results(engine, task, list(range(1, start.points + 1)))) as results:
+            for number, point in results:
+                if isinstance(point, Error):
+                    raise point
+                made[number] = point
+                if listener is not None:
+                    listener("finished", number + 1, 0, 0)
+    except KeyboardInterrupt:
+        if not made:
+            raise
+        interrupted = True
+    return _core.finish(start, [made[number] for number in sorted(made)], listener, interrupted)
 
 
 __all__ = ["Dask", "Engine", "Local", "Ray", "Spark", "engine_of"]

@@ -12,7 +12,7 @@ releases anew. Write it once, and read what was written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ._audit import AuditReport
@@ -138,12 +138,71 @@ def profile(df: Any, quantiles: tuple[float, ...] = (0.01, 0.25, 0.5, 0.75, 0.99
     return pandas.DataFrame(rows)
 
 
-def fit(df: Any, sensitive: Any, *, rows: int = 100_000, sample_seed: int = 1, engine: Any = "spark", **options: Any) -> Any:
-    """A curve trained on a uniform sample of about ``rows`` rows, its points on the executors. Options as in
-    :class:`ppan.TradeOff`, which is returned."""
-    from ._estimators import TradeOff
+def ranges(df: Any, *, min_rows: int = 5, columns: Sequence[str] | None = None) -> dict[str, tuple[float, float]]:
+    """Least and greatest number of each numeric column that a model of the whole table may hold, by the rule of the encoding: at least
+    ``min_rows`` rows lie at or beyond an end, and where they do not share its value it is a mean of as many rows further inside."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import DecimalType, NumericType
 
-    return TradeOff(sensitive, engine=engine, **options).fit(sample(df, rows, seed=sample_seed))
+    found = {}
+    for field in df.schema.fields:
+        if not isinstance(field.dataType, NumericType) or isinstance(field.dataType, DecimalType):
+            continue
+        if columns is not None and field.name not in columns:
+            continue
+        number = f.col(f"`{field.name}`").cast("double").alias("number")
+        numbers = df.select(number).where("number is not null and not isnan(number)")
+        ends = []
+        for order in (f.asc("number"), f.desc("number")):
+            outermost = [row[0] for row in numbers.orderBy(order).limit(2 * min_rows - 1).collect()]
+            if len(outermost) == 2 * min_rows - 1:
+                end = outermost[min_rows - 1]
+                ends.append(end if end == outermost[0] else sum(outermost[min_rows - 1 :]) / min_rows)
+        if len(ends) == 2 and ends[0] < ends[1]:
+            found[field.name] = (ends[0], ends[1])
+    return found
+
+
+def lacking_levels(df: Any, model: Model, *, min_rows: int = 5) -> dict[str, dict[str, int]]:
+    """Levels of the whole table that no row of the sample had, with their numbers of rows, by column: those of at least ``min_rows``
+    rows. A release of them needs ``unknown="nearest"``, which releases the grouped level instead."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType
+
+    encoded = model.to_dict()["model"]["encoding"]["columns"]
+    known = {column["name"]: list(column["levels"]) for column in encoded if "levels" in column}
+    found: dict[str, dict[str, int]] = {}
+    for field in df.schema.fields:
+        if field.name not in known or not isinstance(field.dataType, StringType):
+            continue
+        level = f.col(f"`{field.name}`").alias("level")
+        counted = df.select(level).where(level.isNotNull() & ~level.isin(known[field.name])).groupBy("level").count()
+        rows = counted.where(f.col("count") >= min_rows).collect()
+        if rows:
+            found[field.name] = {row["level"]: row["count"] for row in rows}
+    return found
+
+
+def fit(df: Any, sensitive: Any, *, rows: int = 100_000, sample_seed: int = 1, engine: Any = "spark", whole_table: bool = True,
+        **options: Any) -> Any:  # fmt: skip
+    """A curve trained on a uniform sample of about ``rows`` rows, its points on the executors. Options as in
+    :class:`ppan.TradeOff`, which is returned.
+
+    With ``whole_table`` the ranges of numbers are those of the whole table (see :func:`ranges`), by Spark's own aggregates: a sample
+    would cut off tails that it has too few rows of. Columns whose ``range`` the caller gives keep it.
+    """
+    from ._estimators import TradeOff, _listed
+
+    described = dict(options.pop("columns", None) or {})
+    if whole_table:
+        least = int((options.get("settings") or {}).get("encode.min_rows", 5))
+        hidden = set(_listed(sensitive))
+        for name, ends in ranges(df, min_rows=least).items():
+            given = described.get(name, {})
+            given = {"type": given} if isinstance(given, str) else dict(given)
+            if name not in hidden and given.get("type", "real") in ("real", "integer") and "range" not in given:
+                described[name] = {**given, "range": list(ends)}
+    return TradeOff(sensitive, engine=engine, columns=described or None, **options).fit(sample(df, rows, seed=sample_seed))
 
 
 def audit(df: Any, model: Model, *, rows: int = 50_000, sample_seed: int = 1, **options: Any) -> AuditReport:
@@ -152,4 +211,4 @@ def audit(df: Any, model: Model, *, rows: int = 50_000, sample_seed: int = 1, **
     return model.audit(sample(df, rows, seed=sample_seed, held_out=True), **options)
 
 
-__all__ = ["audit", "fit", "profile", "release", "sample", "write"]
+__all__ = ["audit", "fit", "lacking_levels", "profile", "ranges", "release", "sample", "write"]

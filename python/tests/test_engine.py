@@ -6,8 +6,10 @@ import csv
 import io
 import os
 import signal
+import threading
+import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,73 @@ def test_what_is_wrong_is_said_as_without_an_engine(frame: pd.DataFrame) -> None
         fit(frame, Twice(), sensitive="maritl")
 
 
+class StopsAfter(engine.Engine):
+    """Ctrl-C comes when so many tasks are done."""
+
+    def __init__(self, tasks: int) -> None:
+        self.tasks = tasks
+
+    def each(self, function: engine.Function, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        for number in reversed(range(len(tasks) - self.tasks, len(tasks))):
+            yield number, function(tasks[number])
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_keeps_finished_points(fitted: ppan.TradeOff, frame: pd.DataFrame) -> None:
+    with pytest.warns(ppan.Interrupted):
+        curve = ppan.TradeOff(**OPTIONS, engine=StopsAfter(1)).fit(frame)
+    assert list(curve.points_["point"]) == [2] and curve.curve_.interrupted
+    assert curve.curve_._core.file("point-02.ppan") == fitted.curve_._core.file("point-02.ppan")
+    assert len(curve.pick(point=2, accept_inconclusive=True).transform(frame)) == len(frame)
+    with pytest.raises(KeyboardInterrupt):
+        fit(frame, StopsAfter(0))
+
+
+class OnlyMap:
+    """An engine of somebody else."""
+
+    def map(self, function: engine.Function, tasks: Sequence[Any]) -> list[Any]:
+        return [function(task) for task in tasks]
+
+
+def test_any_object_with_map(fitted: ppan.TradeOff, frame: pd.DataFrame) -> None:
+    assert files(fit(frame, OnlyMap())) == files(fitted)
+
+
+class Waits:
+    """The first task is done at once; the others, once begun, wait for the end of the test."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __call__(self, task: int) -> int:
+        if task > 0:
+            (self.directory / "begun").touch()
+            while not (self.directory / "end").exists():
+                time.sleep(0.05)
+        return task
+
+
+def interrupted(where: engine.Engine, directory: Path) -> None:
+    """The result that is there comes, then Ctrl-C ends the wait for the other, which would never come."""
+    directory.mkdir()
+    results = where.each(Waits(directory), [0, 1])
+    assert next(results) == (0, 0)
+
+    def interrupt() -> None:
+        while not (directory / "begun").exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt, daemon=True)
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        next(results)
+    thread.join()
+    results.close()  # type: ignore[attr-defined]
+    (directory / "end").touch()  # where a task cannot be ended, its worker does
+
+
 class Fails:
     """Fails the first time it is called."""
 
@@ -126,22 +195,29 @@ def test_processes_one_of_which_is_killed(fitted: ppan.TradeOff, frame: pd.DataF
     assert engine.Local(2).map(Fails(tmp_path / "failed"), [1, 2, 3]) == [2, 4, 6]
     with pytest.raises(OSError, match="no luck at all"):
         engine.Local(1, retries=1).map(always_fails, [1])
+    interrupted(engine.Local(2), tmp_path / "waiting")
 
 
 @pytest.mark.cluster
 def test_dask_one_of_whose_workers_is_killed(fitted: ppan.TradeOff, frame: pd.DataFrame, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
+    import dask
+
+    # A slow machine starts a worker when it comes to it.
+    patient = dask.config.set({"distributed.comm.timeouts.connect": "600s", "distributed.comm.timeouts.tcp": "600s"})
+    with patient, distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path), host="127.0.0.1"
     ) as cluster, distributed.Client(cluster):
         assert files(fit(frame, Killing(engine.Dask(), tmp_path / "mark"))) == files(fitted)
         assert (tmp_path / "mark").exists()
         assert engine.Dask().map(Fails(tmp_path / "failed"), [1, 2, 3]) == [2, 4, 6]
+        interrupted(engine.Dask(), tmp_path / "waiting")
 
 
 @pytest.mark.cluster
 def test_ray_one_of_whose_workers_is_killed(fitted: ppan.TradeOff, frame: pd.DataFrame, tmp_path: Path) -> None:
     ray = pytest.importorskip("ray")
+    os.environ["RAY_raylet_start_wait_time_s"] = "600"  # a slow machine starts it when it comes to it
     ray.init(
         num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
         object_store_memory=100 << 20, runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(_paths())}},
@@ -149,6 +225,7 @@ def test_ray_one_of_whose_workers_is_killed(fitted: ppan.TradeOff, frame: pd.Dat
     try:
         assert files(fit(frame, Killing(engine.Ray(), tmp_path / "mark"))) == files(fitted)
         assert (tmp_path / "mark").exists()
+        interrupted(engine.Ray(), tmp_path / "waiting")
     finally:
         ray.shutdown()
 

@@ -50,6 +50,17 @@ def test_roles_that_contradict(frame: pd.DataFrame) -> None:
         fit(frame, useful=["ages"])
 
 
+def test_a_column_described_without_its_type(frame: pd.DataFrame) -> None:
+    """The frame tells it; a range of what is no number says nothing."""
+    described = {"age": {"range": [20, 60]}, "job": {"range": [0, 5], "weight": 2.0}}
+    release = ppan.Release(
+        "marital", budget=0.9, epochs=1, quick=True, threads=1, progress=False, accept_inconclusive=True, columns=described
+    ).fit(frame)  # fmt: skip
+    columns = {column["name"]: column for column in release.model_.to_dict()["model"]["encoding"]["columns"]}
+    assert (columns["age"]["least"], columns["age"]["most"]) == (20, 60)
+    assert columns["job"]["type"] == "category" and columns["job"]["weight"] == 2
+
+
 def test_too_few_rows(frame: pd.DataFrame) -> None:
     with pytest.raises(ppan.InputError):
         fit(frame.head(30))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_engine import Killing, _paths, files, fit
+from test_engine import Killing, _paths, files, fit, interrupted
 
 import ppan
 from ppan import engine
@@ -41,6 +41,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .config("spark.local.dir", str(work))
         .config("spark.sql.warehouse.dir", str(work / "warehouse"))
         .config("spark.sql.shuffle.partitions", "2")
+        # A slow machine answers when it comes to it.
+        .config("spark.network.timeout", "900s")
+        .config("spark.rpc.askTimeout", "900s")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
@@ -130,7 +133,7 @@ def test_an_executor_is_killed_midway(
     thread = threading.Thread(target=kill, daemon=True)
     thread.start()
     released = ppan.spark.write(people.mapInArrow(halting, people.schema), keeps, str(tmp_path / "out"))
-    thread.join(60)
+    thread.join()
     assert killed
     assert len(list(marks.iterdir())) > 8  # the task that waited was begun twice
     assert released.count() == len(frame)
@@ -172,6 +175,35 @@ def test_profile_sample_audit(spark: Any, model: ppan.Model, frame: pd.DataFrame
     assert ppan.spark.audit(people, model, rows=400, quick=True, threads=1).power > 0
 
 
+def test_what_only_the_whole_table_has(spark: Any, frame: pd.DataFrame, tmp_path: Path) -> None:
+    """Tails that the sample has too few rows of are in the range, and levels that it has no row of are told."""
+    some = frame[["marital", "age", "region"]].reset_index(drop=True)
+    # One row in a hundred is from elsewhere: 100 people, of whom a sample of 1 in 20 has about 5 at 89.
+    rare = some.head(100).assign(age=np.where(np.arange(100) < 10, 120, 89), region="abroad")
+    spark.createDataFrame(pd.concat([some] * 11 + [rare])).write.parquet(str(tmp_path / "people"))
+    people = spark.read.parquet(str(tmp_path / "people"))
+    assert ppan.spark.ranges(people)["age"] == (float(some["age"].min()), 120.0)
+    # Nobody shares the greatest of these five: the end is the mean of the fifth and the four behind it.
+    few = spark.createDataFrame(pd.DataFrame({"x": np.arange(100.0)}))
+    assert ppan.spark.ranges(few, min_rows=5)["x"] == (6.0, 93.0)
+    assert ppan.spark.ranges(few.where("x < 8"), min_rows=5) == {}
+    small = {"points": 1, "epochs": 1, "quick": True, "threads": 1, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = ppan.spark.fit(people.where("region != 'abroad' or age = 120"), "marital", rows=600, **small)
+        given = ppan.spark.fit(people, "marital", rows=600, columns={"age": {"range": [20, 50]}}, **small)
+    ends = {}
+    for name, curve in (("whole", whole), ("given", given)):
+        columns = curve.pick(point=1, accept_inconclusive=True).to_dict()["model"]["encoding"]["columns"]
+        ends[name] = next((column["least"], column["most"]) for column in columns if column["name"] == "age")
+    assert ends == {"whole": (float(some["age"].min()), 120.0), "given": (20.0, 50.0)}
+    model = ppan.Release(
+        "marital", budget=0.2, epochs=1, quick=True, accept_inconclusive=True, threads=1, progress=False
+    ).fit(some).model_  # fmt: skip
+    assert ppan.spark.lacking_levels(people, model) == {"region": {"abroad": 100}}
+    assert ppan.spark.lacking_levels(people.limit(900), model, min_rows=901) == {}
+
+
 def test_bad_frames(spark: Any, model: ppan.Model, frame: pd.DataFrame, tmp_path: Path) -> None:
     people = spark.createDataFrame(frame)
     with pytest.raises(ppan.InputError, match="age"):
@@ -190,3 +222,4 @@ def test_curve_on_executors_one_of_which_is_killed(
 ) -> None:
     assert files(fit(frame, Killing(engine.Spark(), tmp_path / "mark"))) == files(fitted)
     assert (tmp_path / "mark").exists()
+    interrupted(engine.Spark(), tmp_path / "waiting")

@@ -60,6 +60,36 @@ TEST(ProgressBar, ShowsEverything) {
       "adversary 0.412 nats  01:30 left");
 }
 
+// A curve is not done when its last epoch is: attacks and references follow.
+TEST(ProgressState, AttacksAndReferencesCount) {
+  ProgressState state = half_way();
+  state.epochs_done = 1000;
+  state.steps = 40;
+  state.steps_done = 10;
+  state.under_way = 0;
+  EXPECT_EQ(state.fraction(), 0.25);
+  EXPECT_EQ(state.remaining_seconds(), 270);
+  state.under_way = 2;
+  EXPECT_EQ(state.fraction(), 0.3);
+  EXPECT_THAT(progress_line(state), HasSubstr("10/40 steps"));
+}
+
+TEST(Progress, ATrainingUnderWayCountsByItsEpochs) {
+  Desk desk;
+  Progress progress(ProgressStyle::kLines, 2, 10, desk.surface());
+  progress.steps_done(2, 8);
+  desk.pass(30);
+  progress.epoch_done({.point = 0, .epoch = 5, .label = "point 1"});
+  EXPECT_EQ(progress.state().fraction(), 2.5 / 8);
+  // What is finished is a step, and no longer under way.
+  desk.pass(30);
+  progress.epoch_done({.point = 0, .epoch = 10, .label = "point 1"});
+  progress.steps_done(3, 8);
+  EXPECT_EQ(progress.state().fraction(), 3.0 / 8);
+  progress.steps_done(8, 8);
+  EXPECT_THAT(desk.written.back(), StartsWith("100%"));
+}
+
 TEST(ProgressBar, NeverWiderThanTheTerminal) {
   for (const int width : {1, 10, 40, 80}) {
     EXPECT_THAT(progress_bar(half_way(), width), SizeIs(width));

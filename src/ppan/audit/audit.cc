@@ -218,6 +218,15 @@ LeakageMeasureOptions measure_options(const AttackTarget& target, const AuditOpt
   return out;
 }
 
+// Upper end of the 99 % interval. The 95 % one holds what these attackers would find on all rows, not what better ones
+// would: of 200 audits of an interaction in 1,000 rows, its upper end, the power and the forecast together missed the
+// truth in 12 (bench_audit-coverage).
+double wide_end(const Estimate& found) {
+  constexpr Index kComparisons = 5;
+  const double error = (found.interval95->high - found.nats) / normal_multiple();
+  return found.nats + normal_multiple(kComparisons) * error;
+}
+
 // Reports the suite's result on one attribute; `known` are the released rows it ran on.
 AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, const AttackTarget& target,
                         const AttackSplit& split, const SuiteResult& result, const AuditOptions& options) {
@@ -234,7 +243,7 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.learning = result.learning;
   out.forecast = result.forecast;
   out.learned_rows = result.learned_rows;
-  out.upper_end = out.leakage.interval95->high;
+  out.upper_end = wide_end(out.leakage);
   if (out.forecast) out.upper_end = std::max(out.upper_end, out.forecast->ten_times.interval95->high);
   out.verdict = result.still_rising               ? AuditVerdict::kInconclusive
                 : out.leakage.interval95->low > 0 ? AuditVerdict::kLeakFound
@@ -588,7 +597,7 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   }
   if (targets.size() > 1) {
     report.joint = joint_audit(input, suite_in, targets, *first, split, options);
-    report.joint->upper_end = std::max(report.joint->leakage.interval95->high, powers);
+    report.joint->upper_end = std::max(wide_end(report.joint->leakage), powers);
     cap_by_upper_bound(report.joint->upper, report.joint->upper_end);
   }
   scan_undeclared(input, suite_in, split, options, report);

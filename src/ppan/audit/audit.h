@@ -110,7 +110,7 @@ struct AttributeAudit {
   std::string winner;
   AuditVerdict verdict = AuditVerdict::kNothingFound;
   std::optional<AttackPower> power{};  ///< What this audit finds of planted leaks; absent: not measured.
-  /// What the finding allows for, nats: the greatest of the upper end of its interval, of the forecast for
+  /// What the finding allows for, nats: the greatest of the upper end of its 99 % interval, of the forecast for
   /// ten times the rows, and of the power, but no more than an upper bound. Limits and choices are judged by
   /// it.
   double upper_end = 0;

@@ -56,6 +56,11 @@ bool is_dominated(const HullPoint& point, std::span<const HullPoint> others) {
   return least && point.leakage > *least + kRounding;
 }
 
+double unchanged_share(double distortion, double unchanged_distortion, double constant_distortion) {
+  const double range = constant_distortion - unchanged_distortion;
+  return range > 0 ? std::clamp((constant_distortion - distortion) / range, 0.0, 1.0) : 0.0;
+}
+
 std::optional<HullMixture> at_most_distortion(std::span<const HullPoint> points,
                                               std::span<const std::size_t> hull, double distortion) {
   if (hull.empty() || distortion < points[hull.front()].distortion) return std::nullopt;

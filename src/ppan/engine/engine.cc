@@ -33,6 +33,7 @@ class Run {
       if (!wanted.contains(piece.name)) continue;
       const bool there = result_.pieces.contains(piece.name);
       work_.push_back({std::move(piece), there ? State::kDone : State::kWaiting});
+      if (there) ++finished_;
     }
   }
 
@@ -146,6 +147,8 @@ class Run {
     {
       const std::scoped_lock told(told_);
       domain_.finished(name, bytes, made);
+      ++finished_;
+      if (options_.progress) options_.progress(finished_, work_.size());
     }
     const std::scoped_lock lock(mutex_);
     result_.pieces.emplace(name, std::move(bytes));
@@ -166,6 +169,7 @@ class Run {
   EngineResult result_;
   std::mutex mutex_;
   std::mutex told_;
+  std::size_t finished_ = 0;
   std::condition_variable changed_;
   std::exception_ptr failure_;
   bool stopped_ = false;

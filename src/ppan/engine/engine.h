@@ -3,6 +3,7 @@
 // Makes the pieces of a domain (domain.h): side by side on threads, together with other processes that share
 // the store, going on where an earlier run was cut off.
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct EngineOptions {
   std::vector<std::string> only{};  ///< These and what they need; empty: all.
   /// Asked between pieces and while waiting for another process. Pieces themselves ask on their own.
   std::function<bool()> interrupted{};
+  /// Told of every piece that is there, of how many. One call at a time.
+  std::function<void(std::size_t done, std::size_t all)> progress{};
   [[nodiscard]] Problems check() const;
 };
 

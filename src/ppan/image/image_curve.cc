@@ -16,6 +16,7 @@
 #include "ppan/audit/attacker.h"
 #include "ppan/core/crypto.h"
 #include "ppan/core/error.h"
+#include "ppan/core/hull.h"
 #include "ppan/engine/engine.h"
 #include "ppan/game/distortion.h"
 #include "ppan/image/image_archive.h"
@@ -398,8 +399,7 @@ std::string image_fingerprint(const ImageCurveOptions& options, const ImageSplit
 }
 
 double ImageCurveResult::time_sharing(double distortion) const {
-  const double along = (constant_distortion - distortion) / (constant_distortion - unchanged_distortion);
-  return entropy * std::clamp(along, 0.0, 1.0);
+  return entropy * unchanged_share(distortion, unchanged_distortion, constant_distortion);
 }
 
 std::vector<HullPoint> ImageCurveResult::servable() const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <system_error>
 
@@ -12,8 +11,6 @@
 namespace ppan {
 namespace {
 
-constexpr std::string_view kSqlite = "sqlite:";
-constexpr std::array<std::string_view, 2> kPostgres{"postgresql://", "postgres://"};
 constexpr const char* kDatabaseForm = "write ?table=NAME or ?query=SELECT ... behind it";
 
 std::string lower(std::string_view text) {
@@ -25,7 +22,8 @@ std::string lower(std::string_view text) {
 
 bool is_sql(std::string_view text) {
   const std::string word = lower(text.substr(0, text.find_first_of(" \t\n(")));
-  return word.size() < text.size() && (word == "select" || word == "with" || word == "from" || word == "values");
+  return word.size() < text.size() &&
+         (word == "select" || word == "with" || word == "from" || word == "values");
 }
 
 bool is_pattern(std::string_view path) {
@@ -63,27 +61,40 @@ void require_one_of_both(const Address& address) {
     throw Error(ErrorCode::kUsage, fmt::format("{} names no table", address.shown), kDatabaseForm);
 }
 
-Address parse_sqlite(std::string_view text) {
-  Address out{.kind = AddressKind::kSqlite, .shown = std::string(text)};
-  const std::string_view body = text.substr(kSqlite.size());
+// The word in front of the colon, if there is one: letters and digits, at least two, so that it is no drive.
+std::string_view scheme_of(std::string_view text) {
+  const std::string_view word = text.substr(0, std::min(text.find(':'), text.size()));
+  if (word.size() < 2 || word.size() == text.size() ||
+      std::isalpha(static_cast<unsigned char>(word.front())) == 0)
+    return {};
+  const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+';
+  });
+  return plain ? word : std::string_view{};
+}
+
+// scheme:FILE?table=NAME
+void parse_file_database(std::string_view body, Address& out) {
   const std::size_t mark = body.find('?');
   out.place = body.substr(0, mark);
-  if (out.place.empty()) throw Error(ErrorCode::kUsage, "sqlite: names no file", "write sqlite:FILE?table=NAME");
+  if (out.place.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("{}: names no file", out.scheme),
+                fmt::format("write {}:FILE?table=NAME", out.scheme));
   const std::string rest = mark == std::string_view::npos ? "" : take_table(body.substr(mark + 1), out);
   if (!rest.empty())
     throw Error(ErrorCode::kUsage, fmt::format("\"{}\" is not known in {}", rest, out.shown), kDatabaseForm);
   require_one_of_both(out);
-  return out;
 }
 
 [[noreturn]] void refuse_password() {
-  throw Error(ErrorCode::kUsage, "the address of a PostgreSQL database holds a password",
-              "leave it out, and give it in PGPASSWORD, in ~/.pgpass or in a service file");
+  throw Error(ErrorCode::kUsage, "the address of a database holds a password",
+              "leave it out, and give it where its clients look for it: of PostgreSQL in PGPASSWORD, in "
+              "~/.pgpass or in a "
+              "service file");
 }
 
-Address parse_postgres(std::string_view text, std::string_view scheme) {
-  Address out{.kind = AddressKind::kPostgres};
-  const std::string_view body = text.substr(scheme.size());
+// scheme://[USER@]HOST/DATABASE?table=NAME
+void parse_server_database(std::string_view body, Address& out) {
   const std::size_t mark = body.find('?');
   const std::string_view place = body.substr(0, mark);
   const std::string_view authority = place.substr(0, place.find('/'));
@@ -91,19 +102,28 @@ Address parse_postgres(std::string_view text, std::string_view scheme) {
   if (at != std::string_view::npos && authority.substr(0, at).find(':') != std::string_view::npos)
     refuse_password();
   const std::string rest = mark == std::string_view::npos ? "" : take_table(body.substr(mark + 1), out);
-  // libpq decodes names of parameters too: an escaped one is refused rather than understood.
+  // Clients decode names of parameters too: an escaped one is refused rather than understood.
   for (std::string_view left = rest; !left.empty();) {
     const std::string_view one = left.substr(0, left.find('&'));
     left.remove_prefix(std::min(left.size(), one.size() + 1));
     const std::string parameter = lower(one.substr(0, one.find('=')));
     if (parameter == "password" || parameter == "sslpassword") refuse_password();
     if (parameter.find('%') != std::string::npos)
-      throw Error(ErrorCode::kUsage, "the name of a parameter of the address is escaped", "write it as it is");
+      throw Error(ErrorCode::kUsage, "the name of a parameter of the address is escaped",
+                  "write it as it is");
   }
-  out.place = fmt::format("{}{}{}{}", scheme, place, rest.empty() ? "" : "?", rest);
-  out.shown = fmt::format("{}{}", scheme, place);
+  out.place = fmt::format("{}://{}{}{}", out.scheme, place, rest.empty() ? "" : "?", rest);
+  out.shown = fmt::format("{}://{}", out.scheme, place);
   require_one_of_both(out);
   out.shown += out.table.empty() ? " (query)" : fmt::format(" table {}", out.table);
+}
+
+Address parse_database(std::string_view text, std::string_view scheme) {
+  Address out{.kind = AddressKind::kDatabase, .scheme = std::string(scheme), .shown = std::string(text)};
+  std::string_view body = text.substr(scheme.size() + 1);
+  out.server = body.starts_with("//");
+  if (out.server) body.remove_prefix(2);
+  (out.server ? parse_server_database : parse_file_database)(body, out);
   return out;
 }
 
@@ -115,18 +135,16 @@ bool ends_in(const std::string& text, std::initializer_list<std::string_view> en
 
 bool Address::is_file() const {
   const bool path = kind == AddressKind::kText || kind == AddressKind::kParquet || kind == AddressKind::kJson;
-  return (path && !is_pattern(place)) || kind == AddressKind::kSqlite;
+  return (path && !is_pattern(place)) || (kind == AddressKind::kDatabase && !server);
 }
 
 Address parse_address(std::string_view text) {
   require_text(text);
-  if (text.starts_with(kSqlite)) return parse_sqlite(text);
-  for (const std::string_view scheme : kPostgres) {
-    if (text.starts_with(scheme)) return parse_postgres(text, scheme);
-  }
   Address out{.place = std::string(text), .shown = std::string(text)};
   std::error_code ignored;
   const bool there = std::filesystem::exists(out.place, ignored);
+  if (const std::string_view scheme = scheme_of(text); !there && !scheme.empty())
+    return parse_database(text, scheme);
   if (!there && is_sql(text)) {
     out.kind = AddressKind::kQuery;
     out.shown = "the query";
@@ -150,10 +168,10 @@ std::string short_name(const Address& address) {
 }
 
 Address relative_to(Address address, const std::filesystem::path& directory) {
-  const bool path = address.kind != AddressKind::kQuery && address.kind != AddressKind::kPostgres;
+  const bool path = address.kind != AddressKind::kQuery && !address.server;
   if (path && address.place != "-" && !directory.empty()) {
     address.place = (directory / address.place).string();
-    if (address.kind != AddressKind::kSqlite) address.shown = address.place;
+    if (address.kind != AddressKind::kDatabase) address.shown = address.place;
   }
   return address;
 }
@@ -161,7 +179,7 @@ Address relative_to(Address address, const std::filesystem::path& directory) {
 std::filesystem::path file_of(const std::string& address, const std::filesystem::path& directory) {
   if (address.empty()) return {};
   const Address found = relative_to(parse_address(address), directory);
-  const bool file = found.is_file() && found.kind != AddressKind::kSqlite;
+  const bool file = found.is_file() && found.kind != AddressKind::kDatabase;
   return file ? std::filesystem::path(found.place) : std::filesystem::path();
 }
 

@@ -6,11 +6,12 @@
 //   parts/*.csv.gz                                     many files, one table
 //   sales.parquet, 'year=*/*.parquet', events.jsonl    by DuckDB
 //   select ... , with ...                              SQL over files, by DuckDB
-//   sqlite:shop.db?table=people                        or ?query=select ...
-//   postgresql://host/shop?table=people                or ?query=select ...
+//   sqlite:shop.db?table=people                        a database in a file; or ?query=select ...
+//   postgresql://host/shop?table=people                one behind a server; or ?query=select ...
 //
-// Behind `query=` everything to the end is the query, as it is. A password has no place in an address: it would end up in job
-// files and shell histories, so it is refused without being repeated.
+// A word and a colon name a database, whichever it is (open/backends.h knows them), unless there is a file of
+// that name. Behind `query=` everything to the end is the query, as it is. A password has no place in an
+// address: it would end up in job files and shell histories, so it is refused without being repeated.
 
 #include <filesystem>
 #include <string>
@@ -24,14 +25,15 @@ enum class AddressKind {
   kParquet,   ///< One file, or a pattern.
   kJson,      ///< JSON lines, one file or a pattern.
   kQuery,     ///< SQL over files.
-  kSqlite,    ///< A table or query of an SQLite file.
-  kPostgres,  ///< A table or query of a PostgreSQL database.
+  kDatabase,  ///< A table or query of a database.
 };
 
 struct Address {
   AddressKind kind = AddressKind::kText;
-  std::string place{};  ///< Path or pattern; SQL; what libpq is to connect to.
-  std::string table{};  ///< Databases: one of the two.
+  std::string place{};   ///< Path or pattern; SQL; what to connect to, with its scheme.
+  std::string scheme{};  ///< Databases: "sqlite", "postgresql", ...
+  bool server = false;   ///< Databases: behind a server, not in a file.
+  std::string table{};   ///< Databases: one of the two.
   std::string query{};
   std::string shown{};  ///< For messages.
 
@@ -48,8 +50,8 @@ std::string short_name(const Address& address);
 /// The address with a relative path taken relative to `directory`; SQL and servers stay as they are.
 Address relative_to(Address address, const std::filesystem::path& directory);
 
-/// The file that an address names, for comparing it with others; empty for what is none (a query, a pattern, a
-/// server, an empty address). A relative one is taken relative to `directory`.
+/// The file that an address names, for comparing it with others; empty for what is none (a query, a pattern,
+/// a server, an empty address). A relative one is taken relative to `directory`.
 std::filesystem::path file_of(const std::string& address, const std::filesystem::path& directory = {});
 
 }  // namespace ppan

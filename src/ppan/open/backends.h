@@ -1,33 +1,45 @@
 #pragma once
 
-// What stands behind each kind of address. Each throws Error(kUsage) with how to get it where it was not built in.
+// What can read and write tables, each by one library. A new one is a file that defines its Backend, and a
+// line in backends.cc.
 
-#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ppan/open/address.h"
 #include "ppan/open/open_rows.h"
 
 namespace ppan {
 
-/// What an engine says of data that it cannot use, with what it quotes of them marked as values (core/cell_text.h).
+struct Backend {
+  /// For --version: "SQLite 3.40.1", or that it is not there. Empty: nothing to say. A library may be loaded
+  /// for it.
+  std::string (*version)() = nullptr;
+  std::vector<std::string_view> schemes{};  ///< Of databases.
+  std::vector<AddressKind> kinds{};         ///< Of files and queries.
+  std::string_view needs{};                 ///< The library that is missing; empty: it was built in.
+  std::string_view fix{};                   ///< How to get it.
+  /// Throw as open_rows() and create_rows(). `options.directory` is part of the address already, but for
+  /// queries.
+  std::unique_ptr<RowSource> (*open)(const Address& address, const OpenOptions& options) = nullptr;
+  std::unique_ptr<RowSink> (*create)(const Address& address, const CreateOptions& options) = nullptr;
+};
+
+Backend text_backend();
+Backend sqlite_backend();
+Backend postgres_backend();
+Backend duckdb_backend();
+
+/// All of them, those that were not built in too.
+const std::vector<Backend>& backends();
+
+/// How sources of typed values write them as text.
+TextStyle text_style(const CsvOptions& csv);
+
+/// What an engine says of data that it cannot use, with what it quotes of them marked as values
+/// (core/cell_text.h).
 std::string words_about_data(const std::string& words);
-
-std::unique_ptr<RowSource> open_files(const Address& address, const CsvOptions& options);
-
-std::unique_ptr<RowSource> open_sqlite(const Address& address, const TextStyle& style, std::int64_t chunk_rows);
-/// `beside`: the same file is read meanwhile.
-std::unique_ptr<RowSink> create_sqlite(const Address& address, bool force, bool beside);
-std::string sqlite_version();
-
-std::unique_ptr<RowSource> open_postgres(const Address& address, const TextStyle& style, std::int64_t chunk_rows);
-std::unique_ptr<RowSink> create_postgres(const Address& address, bool force);
-std::string postgres_version();
-
-std::unique_ptr<RowSource> open_duckdb(const Address& address, const std::filesystem::path& directory,
-                                       const TextStyle& style, std::int64_t chunk_rows);
-std::unique_ptr<RowSink> create_duckdb(const Address& address, bool force);
-std::string duckdb_version();
 
 }  // namespace ppan

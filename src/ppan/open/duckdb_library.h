@@ -8,6 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "ppan/open/address.h"
+#include "ppan/open/open_rows.h"
+
 namespace ppan {
 
 #define PPAN_DUCKDB_FUNCTIONS(X)                                                                                 \
@@ -75,6 +78,10 @@ struct DuckdbLibrary {
 const DuckdbLibrary& duckdb_library();
 /// The same; null where it cannot be loaded.
 const DuckdbLibrary* find_duckdb_library();
+std::string duckdb_version();
+
+/// Of Parquet files and JSON lines.
+std::unique_ptr<RowSink> create_duckdb(const Address& address, const CreateOptions& options);
 
 /// A database in memory, without extensions and within bounds, and a connection to it.
 class DuckdbSession {

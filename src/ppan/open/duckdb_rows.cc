@@ -291,9 +291,14 @@ class DuckdbSource final : public RowSource {
 
 }  // namespace
 
-std::unique_ptr<RowSource> open_duckdb(const Address& address, const std::filesystem::path& directory,
-                                       const TextStyle& style, std::int64_t chunk_rows) {
-  return std::make_unique<DuckdbSource>(address, directory, style, chunk_rows);
+Backend duckdb_backend() {
+  return {.version = duckdb_version,
+          .kinds = {AddressKind::kParquet, AddressKind::kJson, AddressKind::kQuery},
+          .open = [](const Address& address, const OpenOptions& options) -> std::unique_ptr<RowSource> {
+            return std::make_unique<DuckdbSource>(address, options.directory, text_style(options.csv),
+                                                  options.csv.chunk_rows);
+          },
+          .create = create_duckdb};
 }
 
 }  // namespace ppan

@@ -294,7 +294,7 @@ class DuckdbSink final : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> create_duckdb(const Address& address, bool /*force*/) {
+std::unique_ptr<RowSink> create_duckdb(const Address& address, const CreateOptions& /*options*/) {
   return std::make_unique<DuckdbSink>(address);
 }
 

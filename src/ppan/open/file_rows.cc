@@ -10,6 +10,7 @@
 
 #include "ppan/core/error.h"
 #include "ppan/open/backends.h"
+#include "ppan/source/csv_sink.h"
 #include "ppan/source/csv_source.h"
 
 namespace ppan {
@@ -74,8 +75,15 @@ class FilesSource final : public RowSource {
 
 }  // namespace
 
-std::unique_ptr<RowSource> open_files(const Address& address, const CsvOptions& options) {
-  return std::make_unique<FilesSource>(address, options);
+Backend text_backend() {
+  return {.kinds = {AddressKind::kText, AddressKind::kTexts},
+          .open = [](const Address& address, const OpenOptions& options) -> std::unique_ptr<RowSource> {
+            if (address.kind == AddressKind::kTexts) return std::make_unique<FilesSource>(address, options.csv);
+            return std::make_unique<CsvSource>(open_csv(address.place, options.csv));
+          },
+          .create = [](const Address& address, const CreateOptions& options) -> std::unique_ptr<RowSink> {
+            return std::make_unique<CsvSink>(open_sink(address.place, options.access), options.style);
+          }};
 }
 
 }  // namespace ppan

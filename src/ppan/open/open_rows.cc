@@ -2,57 +2,55 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ppan/core/cell_text.h"
 #include "ppan/core/error.h"
 #include "ppan/open/address.h"
 #include "ppan/open/backends.h"
-#include "ppan/source/csv_sink.h"
-#include "ppan/source/csv_source.h"
 
 namespace ppan {
 
+namespace {
+
+const Backend& backend_of(const Address& address) {
+  const auto has = [](const auto& all, const auto& one) { return std::ranges::find(all, one) != all.end(); };
+  std::string known;
+  for (const Backend& backend : backends()) {
+    if (address.kind == AddressKind::kDatabase ? has(backend.schemes, std::string_view(address.scheme))
+                                               : has(backend.kinds, address.kind)) {
+      if (backend.needs.empty()) return backend;
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("{} needs {}, which this program was built without", address.shown, backend.needs),
+          std::string(backend.fix));
+    }
+    for (const std::string_view scheme : backend.schemes)
+      known += fmt::format("{}{}:", known.empty() ? "" : ", ", scheme);
+  }
+  throw Error(ErrorCode::kUsage,
+              fmt::format("no database is known as \"{}:\"; known: {}", address.scheme, known),
+              fmt::format("of a file with a colon in its name write ./{}:...", address.scheme));
+}
+
+}  // namespace
+
 std::unique_ptr<RowSource> open_rows(const std::string& text, const OpenOptions& options) {
   const Address address = relative_to(parse_address(text), options.directory);
-  const CsvOptions& csv = options.csv;
-  const TextStyle style{.missing = csv.missing, .decimal = csv.decimal};
-  switch (address.kind) {
-    case AddressKind::kText:
-      return std::make_unique<CsvSource>(open_csv(address.place, csv));
-    case AddressKind::kTexts:
-      return open_files(address, csv);
-    case AddressKind::kSqlite:
-      return open_sqlite(address, style, csv.chunk_rows);
-    case AddressKind::kPostgres:
-      return open_postgres(address, style, csv.chunk_rows);
-    case AddressKind::kParquet:
-    case AddressKind::kJson:
-    case AddressKind::kQuery:
-      break;
-  }
-  return open_duckdb(address, options.directory, style, csv.chunk_rows);
+  return backend_of(address).open(address, options);
 }
 
 std::unique_ptr<RowSink> create_rows(const std::string& text, const CreateOptions& options) {
   const Address address = parse_address(text);
-  switch (address.kind) {
-    case AddressKind::kText:
-      return std::make_unique<CsvSink>(open_sink(address.place, options.access), options.style);
-    case AddressKind::kSqlite: {
-      const Address input = options.input.empty() ? Address{} : parse_address(options.input);
-      return create_sqlite(address, options.force, input.kind == AddressKind::kSqlite);
-    }
-    case AddressKind::kPostgres:
-      return create_postgres(address, options.force);
-    case AddressKind::kParquet:
-    case AddressKind::kJson:
-      if (address.is_file()) return create_duckdb(address, options.force);
-      break;
-    case AddressKind::kTexts:
-    case AddressKind::kQuery:
-      break;
-  }
-  throw Error(ErrorCode::kUsage, fmt::format("{} names no single table to write", address.shown),
-              "name a file, or a table of a database");
+  const bool one = address.is_file() || (address.server && !address.table.empty()) || address.place == "-";
+  if (!one)
+    throw Error(ErrorCode::kUsage, fmt::format("{} names no single table to write", address.shown),
+                "name a file, or a table of a database");
+  return backend_of(address).create(address, options);
+}
+
+TextStyle text_style(const CsvOptions& csv) {
+  return {.missing = csv.missing, .decimal = csv.decimal};
 }
 
 std::string words_about_data(const std::string& words) {
@@ -63,7 +61,11 @@ std::string words_about_data(const std::string& words) {
 }
 
 std::string sources_built_in() {
-  return fmt::format("{}, {}, {}", sqlite_version(), postgres_version(), duckdb_version());
+  std::string out;
+  for (const Backend& backend : backends()) {
+    if (backend.version != nullptr) out += (out.empty() ? "" : ", ") + backend.version();
+  }
+  return out;
 }
 
 }  // namespace ppan

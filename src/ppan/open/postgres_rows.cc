@@ -384,16 +384,16 @@ class PostgresSink final : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSource> open_postgres(const Address& address, const TextStyle& style, std::int64_t chunk_rows) {
-  return std::make_unique<PostgresSource>(address, style, chunk_rows);
-}
-
-std::unique_ptr<RowSink> create_postgres(const Address& address, bool force) {
-  return std::make_unique<PostgresSink>(address, force);
-}
-
-std::string postgres_version() {
-  return fmt::format("PostgreSQL (libpq {}.{})", PQlibVersion() / 10000, PQlibVersion() % 10000);
+Backend postgres_backend() {
+  return {.version =
+              [] { return fmt::format("PostgreSQL (libpq {}.{})", PQlibVersion() / 10000, PQlibVersion() % 10000); },
+          .schemes = {"postgresql", "postgres"},
+          .open = [](const Address& address, const OpenOptions& options) -> std::unique_ptr<RowSource> {
+            return std::make_unique<PostgresSource>(address, text_style(options.csv), options.csv.chunk_rows);
+          },
+          .create = [](const Address& address, const CreateOptions& options) -> std::unique_ptr<RowSink> {
+            return std::make_unique<PostgresSink>(address, options.force);
+          }};
 }
 
 }  // namespace ppan

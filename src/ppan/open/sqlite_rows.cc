@@ -346,16 +346,17 @@ class SqliteSink final : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSource> open_sqlite(const Address& address, const TextStyle& style, std::int64_t chunk_rows) {
-  return std::make_unique<SqliteSource>(address, style, chunk_rows);
-}
-
-std::unique_ptr<RowSink> create_sqlite(const Address& address, bool force, bool beside) {
-  return std::make_unique<SqliteSink>(address, force, beside);
-}
-
-std::string sqlite_version() {
-  return fmt::format("SQLite {}", sqlite3_libversion());
+Backend sqlite_backend() {
+  return {.version = [] { return fmt::format("SQLite {}", sqlite3_libversion()); },
+          .schemes = {"sqlite"},
+          .open = [](const Address& address, const OpenOptions& options) -> std::unique_ptr<RowSource> {
+            return std::make_unique<SqliteSource>(address, text_style(options.csv), options.csv.chunk_rows);
+          },
+          .create = [](const Address& address, const CreateOptions& options) -> std::unique_ptr<RowSink> {
+            // The same file may be read meanwhile.
+            const bool beside = !options.input.empty() && parse_address(options.input).scheme == address.scheme;
+            return std::make_unique<SqliteSink>(address, options.force, beside);
+          }};
 }
 
 }  // namespace ppan

@@ -28,7 +28,7 @@
 #include "ppan/report/pdf.h"
 #include "ppan/report/run_summary.h"
 #include "ppan/trade_off/image_figures.h"
-#include "ppan/trade_off/image_run.h"
+#include "ppan/trade_off/image_rows.h"
 #include "ppan/trade_off/run_directory.h"
 #include "ppan/trade_off/table_run.h"
 
@@ -37,7 +37,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSeries = "ppan/images";
 
 // What a run knows beside its result.
 struct MnistRun {
@@ -65,64 +64,6 @@ std::vector<double> numbers(const std::string& option, const std::string& text) 
 
 std::string gap_text(const ImagePoint& p) {
   return fmt::format("{:+.3f}", p.measure.attack.strongest().leakage.nats - p.measure.belief);
-}
-
-CurveTable curve_of(const ImageCurveResult& result) {
-  CurveTable curve;
-  curve.more_columns = {"point",        "accuracy",      "belief_accuracy",
-                        "time_sharing", "code_attacker", "unchanged_share"};
-  const bool paper = result.given.method == ImageMethod::kPaper;
-  for (const ImagePoint& p : result.points) {
-    CurveRow row;
-    row.series = kSeries;
-    (paper ? row.weight : row.budget) = p.target;
-    row.distortion = p.measure.distortion;
-    row.set(curve_column::kPoint, static_cast<double>(p.plan + 1));
-    const ImageAttackerScore& best = p.measure.attack.strongest();
-    row.set_leakage(best.leakage);
-    if (!p.measure.upper.empty()) row.set(curve_column::kUpperBound, p.measure.upper.front().nats);
-    row.set(curve_column::kTrainingDistortion, p.training_distortion);
-    row.set(curve_column::kTrainingBelief, p.measure.belief);
-    row.set(curve_column::kStop, to_string(p.training.stop));
-    row.set("model", model_name(static_cast<int>(p.plan) + 1));
-    row.set("accuracy", best.accuracy.value);
-    row.set("belief_accuracy", p.measure.belief_accuracy);
-    row.set("time_sharing", result.time_sharing(p.measure.distortion));
-    if (p.measure.attack.code) row.set("code_attacker", p.measure.attack.code->leakage.nats);
-    if (!result.given.code.gate.empty() && !paper) row.set("unchanged_share", p.measure.unchanged);
-    curve.rows.push_back(std::move(row));
-  }
-  const auto reference = [&](const std::string& series, double distortion, double leakage,
-                             const std::string& method) {
-    CurveRow row;
-    row.series = series;
-    row.distortion = distortion;
-    row.set_leakage({.nats = leakage, .bound = Bound::kExact, .method = method});
-    curve.rows.push_back(std::move(row));
-  };
-  const std::string line = "straight line from H(X) at unchanged to 0 at the mean image";
-  reference("reference/time-sharing", result.unchanged_distortion, result.entropy, line);
-  for (const ImagePoint& p : result.points) {
-    reference("reference/time-sharing", p.measure.distortion, result.time_sharing(p.measure.distortion),
-              line);
-  }
-  reference("reference/time-sharing", result.constant_distortion, 0, line);
-  const std::vector<HullPoint> servable = result.servable();
-  for (const std::size_t i : lower_hull(servable)) {
-    CurveRow row;
-    row.series = "ppan/hull";
-    row.distortion = servable[i].distortion;
-    Estimate leakage{.nats = servable[i].leakage, .bound = Bound::kLower};
-    // Unchanged and the mean image, first and last, are known exactly.
-    const bool trained = i > 0 && i + 1 < servable.size();
-    leakage.interval95 = trained ? result.points[i - 1].measure.attack.strongest().leakage.interval95
-                                 : Interval{leakage.nats, leakage.nats};
-    leakage.method = "lower convex hull of the points, unchanged and the mean image";
-    row.set_leakage(leakage);
-    row.set("time_sharing", result.time_sharing(servable[i].distortion));
-    curve.rows.push_back(std::move(row));
-  }
-  return curve;
 }
 
 // The completed curve at every hundredth of distortion.
@@ -189,26 +130,6 @@ std::vector<RunSetting> settings_of(const MnistPaperOptions& given, const ImageC
   return list;
 }
 
-// The point as a model that `ppan release` takes.
-void write_point_model(const fs::path& path, const ImagePoint& p, const ImageSplit& data,
-                       const ImageCurveResult& result, const std::string& version) {
-  ImageReleaseModel model{.images = p.model, .class_names = data.train.class_names};
-  ModelOrigin& origin = model.origin;
-  origin.program = fmt::format("ppan {}", version);
-  origin.title = "mnist";
-  origin.label = fmt::format("point {}", p.plan + 1);
-  if (result.given.method == ImageMethod::kCode) origin.budget = p.target;
-  origin.distortion = p.measure.distortion;
-  origin.leakage = p.measure.attack.strongest().leakage;
-  origin.stop = to_string(p.training.stop);
-  origin.epochs = static_cast<int>(p.training.epochs.size());
-  origin.iterations = p.training.iterations;
-  origin.seed = result.given.seed;
-  origin.training_rows = result.train_images;
-  origin.test_rows = result.test_images;
-  save_model(path, model);
-}
-
 AuditDetail audit_of(const ImagePoint& p) {
   std::string note =
       fmt::format("The training adversary believed {:.3f} nats; the difference to what was found is {}.",
@@ -222,22 +143,7 @@ AuditDetail audit_of(const ImagePoint& p) {
   return image_audit_detail(p, "digit", std::move(note));
 }
 
-std::string metrics_of(const ImagePoint& p, const ImageCurveResult& result) {
-  std::string text;
-  for (const EpochReport& epoch : p.training.epochs) {
-    MetricsLine line{.series = kSeries, .number = static_cast<int>(p.plan) + 1, .epoch = epoch.epoch};
-    line.distortion = epoch.mean.distortion;
-    line.leakage = result.entropy + epoch.adversary;
-    line.loss = epoch.mean.loss();
-    line.penalty = epoch.mean.penalty;
-    if (result.given.method != ImageMethod::kPaper) line.multiplier = epoch.multiplier;
-    if (result.given.paper.gamma > 0) line.discriminator = epoch.discriminator;
-    text += to_json_line(line);
-  }
-  return text;
-}
-
-RunSummary summary_of(const MnistPaperOptions& given, const ImageCurveResult& result, const MnistRun& run) {
+RunSummary make_run_summary(const MnistPaperOptions& given, const ImageCurveResult& result, const MnistRun& run) {
   RunSummary summary;
   summary.version = run.version;
   summary.command = fmt::format("ppan paper mnist --preset {}{} --seed {}", given.preset,
@@ -247,13 +153,9 @@ RunSummary summary_of(const MnistPaperOptions& given, const ImageCurveResult& re
   summary.hidden = "X, which digit is shown";
   summary.observed = "Y, the image";
   summary.useful = "Y, the image itself";
-  summary.distortion_name = "pixel cross-entropy";
-  summary.distortion_unit = "nats per pixel";
-  summary.leakage_ceiling = result.entropy;
+  summarize_images(result, summary);
   summary.settings = settings_of(given, result);
-  summary.seed = given.seed;
   summary.seconds = run.seconds;
-  summary.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   summary.facts = {{"training", run.training},
                    {"unchanged costs", fmt::format("{:.5f}", result.unchanged_distortion)},
                    {"mean image costs", fmt::format("{:.5f}", result.constant_distortion)},
@@ -288,7 +190,7 @@ std::vector<ImageDetail> write_figures(const fs::path& out, const ImageSplit& da
 PointDetails write_point(const fs::path& out, const ImagePoint& p, const ImageSplit& data,
                          const MnistPaperOptions& given) {
   const int number = static_cast<int>(p.plan) + 1;
-  PointDetails point{.series = kSeries, .number = number};
+  PointDetails point{.series = kImageSeries, .number = number};
   point.audits.push_back(audit_of(p));
   const ImagePanels panels = image_panels(data.test, p, given.seed, given.digit);
   const std::string file = fmt::format("panels-{:02}", number);
@@ -306,26 +208,18 @@ PointDetails write_point(const fs::path& out, const ImagePoint& p, const ImageSp
 CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& data, const ImageCurveResult& result,
                            const MnistRun& run) {
   const fs::path out = given.out;
-  RunSummary summary = summary_of(given, result, run);
-  std::string metrics;
+  const RunSummary summary = make_run_summary(given, result, run);
+  ModelOrigin origin{.program = fmt::format("ppan {}", run.version), .title = "mnist"};
+  origin.seed = result.given.seed;
+  origin.training_rows = result.train_images;
+  origin.test_rows = result.test_images;
+  save_image_models(out, result, data.train, origin);
   RunDetails details;
-  std::size_t finished = 0;
-  for (std::size_t i = 0; i < result.targets.size(); ++i) {
-    if (finished == result.points.size() || result.points[finished].plan != static_cast<Index>(i)) {
-      summary.missing.push_back({kSeries, static_cast<int>(i) + 1, result.targets[i], "interrupted"});
-      continue;
-    }
-    const ImagePoint& p = result.points[finished++];
-    PointSummary s = image_point_summary(p, result);
-    write_point_model(out / s.model, p, data, result, run.version);
-    summary.points.push_back(std::move(s));
-    metrics += metrics_of(p, result);
-    details.points.push_back(write_point(out, p, data, given));
-  }
-  CurveTable curve = curve_of(result);
+  for (const ImagePoint& point : result.points) details.points.push_back(write_point(out, point, data, given));
+  CurveTable curve = image_curve_table(result);
   if (!result.points.empty()) details.images = write_figures(out, data, result, given.seed);
   write_file(out / "curve.csv", to_csv(curve));
-  write_file(out / "metrics.jsonl", metrics);
+  write_file(out / "metrics.jsonl", image_metrics(result));
   write_file(out / "summary.json", to_json(summary));
   write_file(out / "details.json", to_json(details));
   if (!result.points.empty()) write_report(out);

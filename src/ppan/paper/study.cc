@@ -10,6 +10,7 @@
 
 #include "ppan/paper/settings.h"
 #include "ppan/report/claims.h"
+#include "ppan/trade_off/training_record.h"
 
 namespace ppan {
 namespace {
@@ -104,7 +105,8 @@ CurveRow row_of(const ExperimentPoint& point, int number) {
   }
   if (point.training_distortion) row.set(curve_column::kTrainingDistortion, *point.training_distortion);
   if (point.training_belief) row.set(curve_column::kTrainingBelief, *point.training_belief);
-  row.set(curve_column::kStop, point.training ? to_string(point.training->stop) : "solved");
+  row.set(curve_column::kStop, "solved");
+  if (point.training) record_training(*point.training, row);
   return row;
 }
 
@@ -115,16 +117,13 @@ PointSummary make_point_summary(const ExperimentPoint& point, int number) {
   if (point.has_budget()) s.budget = point.budget;
   if (point.weight > 0) s.weight = point.weight;
   s.distortion = point.distortion;
+  s.stop = "solved";
+  if (point.training) record_training(*point.training, s);
   s.message = point.message;
-  s.stop = point.training ? std::string(to_string(point.training->stop)) : "solved";
   s.seconds = point.seconds;
   s.leakage = point.leakage;
   if (point.ksg) s.estimates.push_back({"nearest neighbours (KSG)", *point.ksg});
   s.training_belief = point.training_belief;
-  if (point.training) {
-    s.epochs = static_cast<int>(point.training->epochs.size());
-    s.iterations = point.training->iterations;
-  }
   s.warnings = point_warnings(point);
   return s;
 }
@@ -345,13 +344,11 @@ std::string study_metrics(const Study& study) {
     for (const ExperimentPoint& point : first.points) {
       if (!point.training) continue;
       for (const EpochReport& epoch : point.training->epochs) {
-        MetricsLine line{.series = series_name(study, part, point.series),
-                         .number = numbers[static_cast<std::size_t>(point.plan)],
-                         .epoch = epoch.epoch};
-        line.distortion = epoch.mean.distortion;
-        if (first.given.alpha == 1) line.leakage = point.sensitive_entropy + epoch.adversary;
-        line.loss = epoch.mean.loss();
-        line.penalty = epoch.mean.penalty;
+        // Of another order the adversary's loss is not the information of this column.
+        const std::optional<double> leakage =
+            first.given.alpha == 1 ? std::optional(point.sensitive_entropy + epoch.adversary) : std::nullopt;
+        MetricsLine line = make_metrics_line(series_name(study, part, point.series),
+                                             numbers[static_cast<std::size_t>(point.plan)], epoch, leakage);
         if (point.training->given.game.budget.form == BudgetForm::kDual) line.multiplier = epoch.multiplier;
         text += to_json_line(line);
       }

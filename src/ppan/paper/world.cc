@@ -41,6 +41,18 @@ theory::GaussianCovariance covariance_of(const WorldOptions& options) {
   return {Matrix<double>::Identity(n, n), Matrix<double>::Identity(n, n), options.rho.asDiagonal()};
 }
 
+// Independent components of correlated ones: Y = S axes^T with S of the variances. Squared error is the same in both.
+struct Rotation {
+  Vector<double> variances;
+  Matrix<double> axes;
+};
+Rotation principal_components(const Matrix<double>& covariance) {
+  const Index n = covariance.rows();
+  if (covariance.isDiagonal(0)) return {covariance.diagonal(), Matrix<double>::Identity(n, n)};
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(covariance);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
 FiniteTableWorld table_of(const WorldOptions& options, const ObservationOptions& observation) {
   const FiniteTableWorld table = options.kind == WorldKind::kSymmetricPair
                                      ? finite_table(theory::joint(options.pair))
@@ -252,8 +264,14 @@ World gaussian_world(const WorldOptions& options, const ObservationOptions& obse
   world.released = c.y.rows();
   world.sensitive = c.x.rows();
   if (observation.kind == ObservationKind::kRateDistortion) {
-    const GaussianRateDistortionWorld source{c.y.diagonal()};
-    world.sample = [source](Index count, RandomSource& random) { return source.sample(count, random); };
+    const Rotation rotation = principal_components(c.y);
+    const GaussianRateDistortionWorld source{rotation.variances};
+    world.sample = [source, axes = rotation.axes](Index count, RandomSource& random) {
+      Records<double> records = source.sample(count, random);
+      for (Attribute<double>* one : {&records.observed, &records.sensitive.front(), &records.useful})
+        one->value = (one->value * axes.transpose()).eval();
+      return records;
+    };
     world.optimum = [source](double d) { return source.optimum(std::max(0.0, d)); };
     world.ceiling = kInfinity;
     world.most_budget = c.y.trace();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ppan/core/error.h"
+#include "ppan/core/hull.h"
 #include "ppan/model/model_parts.h"
 #include "ppan/table/table_archive.h"
 #include "ppan/table/table_optimum.h"
@@ -60,17 +61,22 @@ TrainedPoint trained_of(const std::string& bytes) {
 // Unchanged with some probability, otherwise the constant: both numbers fall along a straight line.
 MeasuredRelease time_sharing(const MeasuredRelease& unchanged, const MeasuredRelease& constant,
                              double distortion) {
+  // Values on the grid of their columns may cost something unchanged.
+  const double least = unchanged.change.distortion;
   const double most = constant.change.distortion;
-  const double share = std::clamp(1 - distortion / most, 0.0, 1.0);
+  const double share = unchanged_share(distortion, least, most);
+  const auto mean = [share](double as_it_is, double same) { return share * as_it_is + (1 - share) * same; };
   MeasuredRelease out{"reference/time-sharing", fmt::format("unchanged with probability {:.3f}", share)};
-  out.budget = most * (1 - share);
+  out.budget = mean(least, most);
   out.change = constant.change;
-  out.change.distortion *= 1 - share;
-  out.change.changed *= 1 - share;
-  for (ColumnChange& column : out.change.columns) {
-    column.changed *= 1 - share;
-    column.distortion *= 1 - share;
-    column.rms_error *= std::sqrt(1 - share);
+  out.change.distortion = mean(least, most);
+  out.change.changed = mean(unchanged.change.changed, constant.change.changed);
+  for (std::size_t i = 0; i < out.change.columns.size(); ++i) {
+    ColumnChange& column = out.change.columns[i];
+    const ColumnChange& kept = unchanged.change.columns.at(i);
+    column.changed = mean(kept.changed, column.changed);
+    column.distortion = mean(kept.distortion, column.distortion);
+    column.rms_error = std::sqrt(mean(kept.rms_error * kept.rms_error, column.rms_error * column.rms_error));
   }
   const auto scaled = [share](Estimate estimate) {
     estimate.nats *= share;

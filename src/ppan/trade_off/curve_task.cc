@@ -22,6 +22,16 @@ std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, c
   return sha256(text);
 }
 
+RunSummary start_run_summary(const CurveRun& run, const std::string& source) {
+  RunSummary out;
+  out.version = run.version;
+  out.command = run.command;
+  out.name = run.job.report.title.empty() ? source : run.job.report.title;
+  out.job_file = without_comments(run.job_text);
+  out.seconds = run.seconds;
+  return out;
+}
+
 const LimitPoint* first_within_limit(const std::vector<LimitPoint>& points, double limit) {
   const LimitPoint* first = nullptr;
   for (const LimitPoint& point : points) {

@@ -43,6 +43,9 @@ std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, c
 /// Puts what the run knows of its data into it: data_sha256, data_fingerprint and fingerprint.
 void identify_data(CurveRun& run, const std::string& data_sha256);
 
+/// What a summary says of the job; `source`: what its data are called.
+RunSummary start_run_summary(const CurveRun& run, const std::string& source);
+
 /// One epoch of one point.
 struct CurveEpoch {
   int point = 1;    ///< From 1; 0: the common start.

@@ -27,10 +27,10 @@ std::string path_for(const std::filesystem::path& data, const std::filesystem::p
 // The same for an address.
 std::string source_for(const std::string& data, const std::filesystem::path& output) {
   const Address address = parse_address(data);
-  if (address.kind == AddressKind::kQuery || address.kind == AddressKind::kPostgres) return data;
+  if (address.kind == AddressKind::kQuery || address.server) return data;
   const std::string path = path_for(address.place, output);
-  if (address.kind != AddressKind::kSqlite) return path;
-  return fmt::format("sqlite:{}{}", path, data.substr(data.find('?')));
+  if (address.kind != AddressKind::kDatabase) return path;
+  return fmt::format("{}:{}{}", address.scheme, path, data.substr(data.find('?')));
 }
 
 // A table that is not one file of delimited text says itself what its columns are.

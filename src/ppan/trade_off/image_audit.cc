@@ -16,6 +16,7 @@
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
 #include "ppan/image/image_attack.h"
+#include "ppan/trade_off/image_rows.h"
 #include "ppan/trade_off/image_run.h"
 #include "ppan/image/image_files.h"
 #include "ppan/image/image_subset.h"

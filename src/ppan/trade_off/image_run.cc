@@ -28,6 +28,7 @@
 #include "ppan/report/html.h"
 #include "ppan/report/image_grid.h"
 #include "ppan/report/run_summary.h"
+#include "ppan/trade_off/image_rows.h"
 #include "ppan/trade_off/table_run.h"
 
 namespace ppan {
@@ -35,7 +36,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSeries = "ppan/images";
 constexpr const char* kMade = "found by new attackers on held-out images while the curve was made";
 constexpr int kUsualPoints = 8;
 // Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
@@ -58,114 +58,15 @@ struct Known {
   Index images = 0;
 };
 
-ImageReleaseModel model_of(const ImageModel& images, const std::string& label, const Known& known) {
-  ImageReleaseModel out{.images = images, .class_names = known.data.train.class_names};
+ModelOrigin origin_of(const Known& known) {
   const JobFile& job = known.run.job;
-  out.origin.program = "ppan " + known.run.version;
-  out.origin.title = job.report.title;
-  out.origin.label = label;
-  out.origin.seed = static_cast<std::uint64_t>(job.train.seed);
-  out.origin.test_rows = known.data.test.size();
-  out.origin.data_fingerprint = known.run.data_fingerprint;
+  ModelOrigin out{.program = "ppan " + known.run.version, .title = job.report.title};
+  out.seed = static_cast<std::uint64_t>(job.train.seed);
+  out.training_rows = known.data.train.size();
+  out.test_rows = known.data.test.size();
+  out.data_fingerprint = known.run.data_fingerprint;
   for (const ShownSetting& setting : shown_settings(job)) {
-    if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
-  }
-  return out;
-}
-
-ImageReleaseModel point_model(const ImagePoint& point, const Known& known) {
-  ImageReleaseModel out = model_of(point.model, fmt::format("point {}", point.plan + 1), known);
-  out.origin.budget = point.target;
-  out.origin.distortion = point.measure.distortion;
-  out.origin.leakage = point.measure.attack.strongest().leakage;
-  out.origin.stop =
-      point.training.message.empty() ? std::string(to_string(point.training.stop)) : point.training.message;
-  out.origin.epochs = static_cast<int>(point.training.epochs.size());
-  out.origin.iterations = point.training.iterations;
-  out.origin.training_rows = known.data.train.size();
-  return out;
-}
-
-Estimate unchanged_leakage(const ImageCurveResult& result) {
-  return {.nats = result.entropy,
-          .interval95 = std::nullopt,
-          .bound = Bound::kUpper,
-          .method = "entropy of the label: no image tells more",
-          .samples = result.train_images};
-}
-Estimate constant_leakage(const ImageCurveResult& result) {
-  return {.nats = 0,
-          .interval95 = std::nullopt,
-          .bound = Bound::kExact,
-          .method = "the same image for everybody",
-          .samples = result.test_images};
-}
-
-// Points of the curve and what it is compared with.
-CurveTable curve_table(const ImageCurveResult& result) {
-  CurveTable out;
-  for (const std::string_view name :
-       {curve_column::kPoint, curve_column::kLeakageLow, curve_column::kLeakageHigh,
-        curve_column::kLeakageKind, curve_column::kLeakageMethod, curve_column::kUpperBound,
-        std::string_view("accuracy"), std::string_view("prior_accuracy"), curve_column::kTrainingDistortion,
-        curve_column::kTrainingBelief, curve_column::kStop, curve_column::kSeed, curve_column::kSeconds,
-        std::string_view("model"), std::string_view("label")})
-    out.more_columns.emplace_back(name);
-  for (const ImagePoint& point : result.points) {
-    const int number = static_cast<int>(point.plan) + 1;
-    const ImageAttackerScore& best = point.measure.attack.strongest();
-    CurveRow row;
-    row.series = kSeries;
-    row.budget = point.target;
-    row.distortion = point.measure.distortion;
-    row.set_leakage(best.leakage);
-    row.set(curve_column::kPoint, std::to_string(number));
-    if (!point.measure.upper.empty()) row.set(curve_column::kUpperBound, point.measure.upper.front().nats);
-    row.set("accuracy", best.accuracy.value);
-    row.set("prior_accuracy", point.measure.attack.prior_accuracy);
-    row.set(curve_column::kTrainingDistortion, point.training_distortion);
-    row.set(curve_column::kTrainingBelief, point.measure.belief);
-    row.set(curve_column::kStop, to_string(point.training.stop));
-    row.set(curve_column::kSeed, std::to_string(result.given.seed));
-    row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
-    row.set("model", model_name(number));
-    row.set("label", fmt::format("point {}", number));
-    out.rows.push_back(std::move(row));
-  }
-  const auto add = [&](const char* series, double distortion, const Estimate& leakage,
-                       const std::string& model, const std::string& label) {
-    CurveRow row;
-    row.series = series;
-    row.distortion = distortion;
-    row.set_leakage(leakage);
-    if (!model.empty()) row.set("model", model);
-    row.set("label", label);
-    out.rows.push_back(std::move(row));
-  };
-  add("reference/unchanged", result.unchanged_distortion, unchanged_leakage(result), kUnchangedModel,
-      "as it is");
-  add("reference/constant", result.constant_distortion, constant_leakage(result), kConstantModel,
-      "the mean image for everybody");
-  for (const ImagePoint& point : result.points) {
-    const double distortion =
-        std::clamp(point.measure.distortion, result.unchanged_distortion, result.constant_distortion);
-    Estimate line = unchanged_leakage(result);
-    line.nats = result.time_sharing(distortion);
-    line.bound = Bound::kEstimate;
-    line.method = "on the line from the entropy of the label, unchanged, to 0 at the mean image";
-    add("reference/time-sharing", distortion, line, "",
-        fmt::format("at the distortion of point {}", point.plan + 1));
-  }
-  std::vector<HullPoint> points = result.servable();
-  for (HullPoint& point : points) point.leakage = std::max(0.0, point.leakage);
-  for (const std::size_t i : lower_hull(points)) {
-    const bool trained = i > 0 && i + 1 < points.size();
-    Estimate leakage = i == 0 ? unchanged_leakage(result) : constant_leakage(result);
-    if (trained) leakage = result.points[i - 1].measure.attack.strongest().leakage;
-    add("ppan/hull", points[i].distortion, leakage, "",
-        trained  ? fmt::format("point {}", result.points[i - 1].plan + 1)
-        : i == 0 ? "as it is"
-                 : "the mean image");
+    if (setting.given) out.settings.emplace_back(setting.key, setting.value);
   }
   return out;
 }
@@ -173,11 +74,8 @@ CurveTable curve_table(const ImageCurveResult& result) {
 RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) {
   const JobFile& job = known.run.job;
   const ImageSet& train = known.data.train;
-  RunSummary out;
   const std::string source = fs::path(job.images.images).filename().string();
-  out.version = known.run.version;
-  out.command = known.run.command;
-  out.name = job.report.title.empty() ? source : job.report.title;
+  RunSummary out = start_run_summary(known.run, source);
   out.description = fmt::format(
       "Release mechanisms for the images of {}, each trained to tell as little of the label as it can at "
       "its "
@@ -186,16 +84,13 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
   out.hidden = fmt::format("the label, one of {}", train.classes);
   out.observed = "the image";
   out.useful = "the image";
-  out.distortion_name = "pixel cross-entropy";
-  out.distortion_unit = "nats per pixel";
-  out.leakage_ceiling = result.entropy;
+  summarize_images(result, out);
   // The defaults that the table of settings knows are those of tables; what images use instead is among the
   // facts.
   for (const ShownSetting& setting : shown_settings(job)) {
     if (setting.given) out.settings.push_back({setting.key, setting.value, setting.value});
   }
   const CodeImageOptions& code = result.given.code;
-  out.seed = result.given.seed;
   out.facts = {{"images", fmt::format("{} of {} x {} pixels", known.images, train.height, train.width)},
                {"training images", std::to_string(result.train_images)},
                {"held-out images", std::to_string(result.test_images)},
@@ -206,59 +101,16 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
                {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)}};
   if (!known.run.data_fingerprint.empty())
     out.facts.emplace_back("fingerprint of images and labels", known.run.data_fingerprint);
-  out.job_file = without_comments(known.run.job_text);
-  out.seconds = known.run.seconds;
-  out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
-  std::vector<bool> there(result.targets.size(), false);
-  for (const ImagePoint& point : result.points) {
-    there[static_cast<std::size_t>(point.plan)] = true;
-    PointSummary summary = image_point_summary(point, result);
-    summary.model = model_name(summary.number);
-    out.points.push_back(std::move(summary));
-  }
-  for (std::size_t i = 0; i < there.size(); ++i) {
-    if (!there[i])
-      out.missing.push_back({kSeries, static_cast<int>(i) + 1, result.targets[i], "interrupted"});
-  }
   out.claimed = claims::of_images();
   out.not_claimed = claims::not_of_images();
   return out;
 }
 
-MetricsLine image_metrics(int point, const EpochReport& epoch, double leakage) {
-  MetricsLine line{.series = kSeries, .number = point, .epoch = epoch.epoch};
-  line.distortion = epoch.mean.distortion;
-  line.leakage = leakage;
-  line.loss = epoch.mean.loss();
-  line.penalty = epoch.mean.penalty;
-  line.multiplier = epoch.multiplier;
-  return line;
-}
-
-std::string metrics_of(const ImageCurveResult& result) {
-  std::string out;
-  for (const ImagePoint& point : result.points) {
-    for (const EpochReport& epoch : point.training.epochs)
-      out += to_json_line(image_metrics(static_cast<int>(point.plan) + 1, epoch, result.entropy + epoch.adversary));
-  }
-  return out;
-}
-
 void write_run(const ImageCurveResult& result, const Known& known, const fs::path& directory) {
-  for (const ImagePoint& point : result.points)
-    save_model(directory / model_name(static_cast<int>(point.plan) + 1), point_model(point, known));
-  ImageReleaseModel unchanged = model_of(unchanged_model(known.data.train), "unchanged", known);
-  unchanged.origin.distortion = result.unchanged_distortion;
-  unchanged.origin.leakage = unchanged_leakage(result);
-  save_model(directory / kUnchangedModel, unchanged);
-  ImageReleaseModel constant = model_of(constant_model(known.data.train), "constant", known);
-  constant.origin.distortion = result.constant_distortion;
-  constant.origin.leakage = constant_leakage(result);
-  save_model(directory / kConstantModel, constant);
-
+  save_image_models(directory, result, known.data.train, origin_of(known));
   RunDetails details;
   for (const ImagePoint& point : result.points) {
-    PointDetails one{.series = kSeries, .number = static_cast<int>(point.plan) + 1};
+    PointDetails one{.series = kImageSeries, .number = static_cast<int>(point.plan) + 1};
     one.audits.push_back(image_audit_detail(point, "label", kMade));
     details.points.push_back(std::move(one));
   }
@@ -270,86 +122,14 @@ void write_run(const ImageCurveResult& result, const Known& known, const fs::pat
     details.images = {{"Released images: originals in the top row, then a row for each point", "images.svg",
                        "Grid of released images"}};
   }
-  write_file(directory / "metrics.jsonl", metrics_of(result));
+  write_file(directory / "metrics.jsonl", image_metrics(result));
   write_file(directory / "details.json", to_json(details));
   write_file(directory / "summary.json", to_json(make_run_summary(result, known)));
-  write_file(directory / "curve.csv", to_csv(curve_table(result)));
+  write_file(directory / "curve.csv", to_csv(image_curve_table(result)));
   write_report(directory);
 }
 
 }  // namespace
-
-bool image_dominated(const ImagePoint& point, const ImageCurveResult& result) {
-  const std::vector<HullPoint> all = result.servable();
-  std::vector<HullPoint> others;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    // Unchanged stands before the points.
-    const bool own = i > 0 && i <= result.points.size() && &result.points[i - 1] == &point;
-    if (!own) others.push_back(all[i]);
-  }
-  const Estimate& found = point.measure.attack.strongest().leakage;
-  return is_dominated({point.measure.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
-}
-
-std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurveResult& result) {
-  std::vector<std::string> out;
-  const double found = point.measure.attack.strongest().leakage.nats;
-  if (point.training.stop == Stop::kDiverged) out.push_back("training diverged: " + point.training.message);
-  if (found - point.measure.belief > kNoticeableNats)
-    out.push_back(fmt::format("attackers found {:.2f} nats more than the adversary of the training believed",
-                              found - point.measure.belief));
-  if (point.measure.attack.still_rising)
-    out.emplace_back("the strongest attacker was still getting better: more leaks than was found");
-  if (image_dominated(point, result)) out.emplace_back(kDominatedWarning);
-  if (found > result.time_sharing(point.measure.distortion))
-    out.emplace_back("time-sharing at the same distortion would leak less");
-  if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target))
-    out.push_back(fmt::format("the distortion is {:.4f}, above the budget of {:.4f}",
-                              point.measure.distortion, point.target));
-  return out;
-}
-
-AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std::string note) {
-  const ImageAttack& attack = point.measure.attack;
-  const auto rate = [](const Rate& r) { return SuccessRate{r.value, r.interval95}; };
-  AuditDetail out;
-  out.target = std::move(target);
-  out.leakage = attack.strongest().leakage;
-  if (!point.measure.upper.empty()) out.upper_bound = point.measure.upper.front();
-  out.accuracy = rate(attack.strongest().accuracy);
-  out.prior_accuracy = attack.prior_accuracy;
-  out.inconclusive = attack.still_rising;
-  out.note = std::move(note);
-  for (const ImageAttackerScore& score : attack.attackers) {
-    AttackerDetail detail{.name = score.name, .leakage = score.leakage, .accuracy = rate(score.accuracy)};
-    detail.won = &score == &attack.attackers.front();
-    for (const ImageLearning& step : score.learning)
-      detail.learning_curve.push_back({step.images, step.nats});
-    out.attackers.push_back(std::move(detail));
-  }
-  return out;
-}
-
-PointSummary image_point_summary(const ImagePoint& point, const ImageCurveResult& result) {
-  PointSummary summary{.series = kSeries, .number = static_cast<int>(point.plan) + 1};
-  (result.given.method == ImageMethod::kPaper ? summary.weight : summary.budget) = point.target;
-  summary.distortion = point.measure.distortion;
-  summary.stop = to_string(point.training.stop);
-  summary.message = point.training.message;
-  summary.epochs = static_cast<int>(point.training.epochs.size());
-  summary.iterations = point.training.iterations;
-  summary.seconds = point.seconds + point.measure.seconds;
-  summary.leakage = point.measure.attack.strongest().leakage;
-  for (const ImageAttackerScore& score : point.measure.attack.attackers)
-    summary.estimates.push_back({score.name, score.leakage});
-  if (point.measure.attack.code && result.given.method == ImageMethod::kCode && !result.given.code.gate.empty())
-    summary.estimates.push_back({"attacker on the code", point.measure.attack.code->leakage});
-  for (const Estimate& bound : point.measure.upper) summary.estimates.push_back({"upper bound", bound});
-  summary.training_belief = point.measure.belief;
-  summary.model = model_name(summary.number);
-  summary.warnings = image_warnings(point, result);
-  return summary;
-}
 
 ImageSet load_images(const JobFile& job) {
   const fs::path images = job.directory / job.images.images;
@@ -459,7 +239,7 @@ class ImageTask final : public CurveTask {
     hooks_.interrupted = events_.interrupted;
     hooks_.epoch = [this](Index point, const EpochReport& epoch, double leakage) {
       const int number = static_cast<int>(point) + 1;
-      if (events_.epoch) events_.epoch({number, image_metrics(number, epoch, leakage)});
+      if (events_.epoch) events_.epoch({number, image_metrics(number, epoch, leakage, options_)});
       if (events_.finished && number == 0 && epoch.epoch == epoch.epochs) events_.finished(0);
     };
     hooks_.finished = [this](const ImagePoint& point) { finished(point); };
@@ -480,7 +260,7 @@ class ImageTask final : public CurveTask {
     run_.seconds = seconds;
     static_cast<void>(domain());
     const ImageCurveResult result = domain_->finish(pieces);
-    CurveOutcome out{curve_table(result), {}, static_cast<int>(result.points.size()), result.interrupted, {}};
+    CurveOutcome out{image_curve_table(result), {}, static_cast<int>(result.points.size()), result.interrupted, {}};
     for (const ImagePoint& point : result.points) {
       for (const std::string& text : image_warnings(point, result))
         out.warnings.push_back(fmt::format("point {}: {}", point.plan + 1, text));
@@ -503,7 +283,9 @@ class ImageTask final : public CurveTask {
     const int number = static_cast<int>(point.plan) + 1;
     if (events_.place) {
       const fs::path place = events_.place(number);
-      if (!place.empty()) save_model(place / model_name(number), point_model(point, {run_, data_, images_}));
+      if (!place.empty())
+        save_model(place / model_name(number),
+                   image_point_model(point, options_, data_.train, origin_of({run_, data_, images_})));
     }
     if (events_.finished) events_.finished(number);
   }

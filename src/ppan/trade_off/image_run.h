@@ -10,8 +10,6 @@
 #include "ppan/image/image_curve.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/job.h"
-#include "ppan/report/details.h"
-#include "ppan/report/run_summary.h"
 #include "ppan/trade_off/curve_task.h"
 
 namespace ppan {
@@ -30,16 +28,6 @@ ImageSplit split_images(const ImageSet& set, const JobFile& job);
 /// through more often, so that networks make as many steps. Budgets are spread from a fifth to nine tenths of
 /// the way between the distortion of the images themselves and that of their mean.
 ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data);
-
-/// What a reader must know about a point: training diverged, attackers found 0.05 nats more than the adversary
-/// of the training believed or were still getting better, a mixture of other points or time-sharing leaks
-/// less, or the distortion is above the budget by more than a tenth and 0.005.
-std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurveResult& result);
-/// As table points are (core/hull.h).
-bool image_dominated(const ImagePoint& point, const ImageCurveResult& result);
-/// What the report shows of the attack on a point. `note`: by whom, on what.
-AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std::string note);
-PointSummary image_point_summary(const ImagePoint& point, const ImageCurveResult& result);
 
 std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events);
 

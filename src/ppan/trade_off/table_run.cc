@@ -22,6 +22,7 @@
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
+#include "ppan/trade_off/training_record.h"
 
 namespace ppan {
 namespace {
@@ -357,10 +358,7 @@ ReleaseModel point_model(const TablePoint& point, const CurveRun& run) {
   ReleaseModel out = model_of(*point.model, point.measured, run);
   out.origin.label = fmt::format("point {}", point.number);
   out.origin.budget = point.budget;
-  out.origin.stop =
-      point.training.message.empty() ? std::string(to_string(point.training.stop)) : point.training.message;
-  out.origin.epochs = static_cast<int>(point.training.epochs.size());
-  out.origin.iterations = point.training.iterations;
+  record_training(point.training, out.origin);
   out.origin.training_rows = point.training.records;
   return out;
 }
@@ -395,14 +393,7 @@ AlphaPrior hidden_prior(const Table& table, const Schema& schema, double alpha) 
 }
 
 MetricsLine metrics_of(int point, const EpochReport& epoch, const AlphaPrior& prior) {
-  MetricsLine line;
-  line.series = kSeries;
-  line.number = point;
-  line.epoch = epoch.epoch;
-  line.distortion = epoch.mean.distortion;
-  line.leakage = prior.information(epoch.mean.log_likelihood);
-  line.loss = epoch.mean.loss();
-  line.penalty = epoch.mean.penalty;
+  MetricsLine line = make_metrics_line(kSeries, point, epoch, prior.information(epoch.mean.log_likelihood));
   line.multiplier = epoch.multiplier;
   return line;
 }
@@ -435,7 +426,7 @@ CurveTable curve_of(const TableCurveResult& result) {
     row.excess = point.excess;
     row.set("training_leakage", point.training_leakage.nats);
     row.set("dominated", point.dominated ? "yes" : "no");
-    row.set(column::kStop, to_string(point.training.stop));
+    record_training(point.training, row);
     row.set(column::kSeed, std::to_string(result.given.seed));
     row.set(column::kSeconds, point.seconds);
     row.set("model", model_name(point.number));
@@ -461,11 +452,8 @@ CurveTable curve_of(const TableCurveResult& result) {
 }
 
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run) {
-  RunSummary out;
   const std::string source = short_name(parse_address(run.job.source));
-  out.version = run.version;
-  out.command = run.command;
-  out.name = run.job.report.title.empty() ? source : run.job.report.title;
+  RunSummary out = start_run_summary(run, source);
   out.description = fmt::format(
       "Release mechanisms for {}, each trained to give away as little as it can at its distortion, and "
       "attacked "
@@ -495,8 +483,6 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
                {"mechanism", result.mechanism},
                {"distortion of the constant release", shortest(result.most_distortion)}};
   if (!run.data_fingerprint.empty()) out.facts.emplace_back("fingerprint of the table", run.data_fingerprint);
-  out.job_file = without_comments(run.job_text);
-  out.seconds = run.seconds;
   out.status = result.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   for (const TablePoint& point : result.points) {
     PointSummary summary;
@@ -504,10 +490,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
     summary.number = point.number;
     summary.budget = point.budget;
     summary.distortion = point.measured.change.distortion;
-    summary.stop = to_string(point.training.stop);
-    summary.message = point.training.message;
-    summary.epochs = static_cast<int>(point.training.epochs.size());
-    summary.iterations = point.training.iterations;
+    record_training(point.training, summary);
     summary.seconds = point.seconds;
     summary.leakage = point.measured.audit.leakage();
     if (point.measured.upper) summary.estimates.push_back({"upper bound", *point.measured.upper});

@@ -111,6 +111,16 @@ RC_GTEST_PROP(Hull, ServesWhatItIsAskedForExactly, (const std::vector<std::pair<
   }
 }
 
+TEST(Hull, TimeSharingMeetsTheDistortionAsked) {
+  EXPECT_EQ(unchanged_share(0, 0, 2), 1);
+  EXPECT_EQ(unchanged_share(0.5, 0, 2), 0.75);
+  // Where even the unchanged release costs something.
+  EXPECT_EQ(unchanged_share(1.25, 0.5, 2), 0.5);
+  EXPECT_EQ(unchanged_share(0.1, 0.5, 2), 1) << "there is no less";
+  EXPECT_EQ(unchanged_share(3, 0.5, 2), 0);
+  EXPECT_EQ(unchanged_share(1, 1, 1), 0) << "nothing to share";
+}
+
 TEST(Hull, APointIsDominatedWhereOthersServeItsDistortionWithLess) {
   const std::vector<HullPoint> line{{0, 1}, {1, 0}};
   EXPECT_TRUE(is_dominated({0.5, 0.6}, line));

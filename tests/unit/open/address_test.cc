@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "ppan/core/error.h"
+#include "ppan/open/open_rows.h"
 
 namespace ppan {
 namespace {
@@ -34,9 +35,9 @@ TEST(Address, KindsAreToldApart) {
       {"events.ndjson.gz", AddressKind::kJson},
       {"select * from read_parquet('p/*.parquet')", AddressKind::kQuery},
       {"WITH x AS (SELECT 1) SELECT * FROM x", AddressKind::kQuery},
-      {"sqlite:shop.db?table=people", AddressKind::kSqlite},
-      {"postgresql://localhost/shop?table=people", AddressKind::kPostgres},
-      {"postgres://localhost/shop?query=select 1", AddressKind::kPostgres}};
+      {"sqlite:shop.db?table=people", AddressKind::kDatabase},
+      {"postgresql://localhost/shop?table=people", AddressKind::kDatabase},
+      {"postgres://localhost/shop?query=select 1", AddressKind::kDatabase}};
   for (const auto& [text, kind] : cases) EXPECT_EQ(parse_address(text).kind, kind) << text;
 }
 
@@ -70,6 +71,7 @@ TEST(Address, WhatIsIncompleteIsRefused) {
   EXPECT_THAT(refusal("sqlite:shop.db?table="), HasSubstr("names no table"));
   EXPECT_THAT(refusal("sqlite:shop.db?tabel=t"), HasSubstr("\"tabel=t\" is not known"));
   EXPECT_THAT(refusal("postgresql://host/shop"), HasSubstr("names no table"));
+  EXPECT_THAT(refusal("mysql://me:hunter2@host/shop?table=t"), HasSubstr("holds a password"));
 }
 
 TEST(Address, PathsAreRelativeToTheJob) {
@@ -78,6 +80,33 @@ TEST(Address, PathsAreRelativeToTheJob) {
   EXPECT_EQ(relative_to(parse_address("/x.csv"), "jobs").place, "/x.csv");
   EXPECT_EQ(relative_to(parse_address("-"), "jobs").place, "-");
   EXPECT_EQ(relative_to(parse_address("select 1 as x"), "jobs").place, "select 1 as x");
+}
+
+TEST(Address, AWordAndAColonNameADatabase) {
+  const Address file = parse_address("sqlite:shop.db?table=people");
+  EXPECT_EQ(file.scheme, "sqlite");
+  EXPECT_FALSE(file.server);
+  EXPECT_TRUE(file.is_file());
+  const Address server = parse_address("postgresql://host/shop?table=people");
+  EXPECT_EQ(server.scheme, "postgresql");
+  EXPECT_TRUE(server.server);
+  EXPECT_FALSE(server.is_file());
+  EXPECT_EQ(relative_to(server, "jobs").place, "postgresql://host/shop");
+  // Drives, times and paths are files.
+  for (const char* text : {"c:people.csv", "12:30.csv", "./data:2024.csv", "a b:c.csv"})
+    EXPECT_EQ(parse_address(text).kind, AddressKind::kText) << text;
+}
+
+TEST(OpenRows, AnUnknownDatabaseIsNamedWithThoseThatAreKnown) {
+  for (const char* text : {"mysql://host/shop?table=t", "mysql:shop.db?table=t"}) {
+    try {
+      open_rows(text);
+      FAIL() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kUsage);
+      EXPECT_THAT(error.what(), HasSubstr("\"mysql:\"; known: sqlite:, postgresql:, postgres:"));
+    }
+  }
 }
 
 }  // namespace

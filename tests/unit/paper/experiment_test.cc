@@ -208,6 +208,24 @@ TEST(Worlds, ANoisyGaussianIsAScalarProblemWithLessBudget) {
   EXPECT_NEAR(seen.optimum(1), 0, 1e-9);
 }
 
+TEST(Worlds, RateDistortionOfCorrelatedComponentsFillsTheirPrincipalOnes) {
+  WorldOptions options{.kind = WorldKind::kGaussian};
+  Matrix<double> y(2, 2);
+  y << 1.0, 0.8, 0.8, 1.0;
+  options.covariance = theory::GaussianCovariance{y, y, y};
+  ObservationOptions observation;
+  observation.kind = ObservationKind::kRateDistortion;
+  const World world = make_world(options, observation);
+  // Eigenvalues 1.8 and 0.2; below a distortion of 0.4 both components are told.
+  EXPECT_NEAR(world.optimum(0.2), 0.5 * std::log(1.8 / 0.1) + 0.5 * std::log(0.2 / 0.1), 1e-12);
+  EXPECT_NEAR(world.optimum(1.0), 0.5 * std::log(1.8 / 0.8), 1e-12);
+  SeededRandom random(3);
+  const Records<double> records = world.sample(20'000, random);
+  const Matrix<double> found = records.useful.value.transpose() * records.useful.value / 20'000;
+  EXPECT_LT((found - y).cwiseAbs().maxCoeff(), 0.05);
+  EXPECT_EQ(records.observed.value, records.useful.value);
+}
+
 TEST(Worlds, ErasedFunnelHasItsKnownAnswer) {
   const ExperimentEntry& entry = experiment_entry("funnel-erasure");
   const World world = make_world(entry.world, entry.series.front().observation);

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""What a curve costs on an engine beside threads of one process: the same 12 points on two threads, two local processes and two Dask workers, each
+in a process of its own. Where others use the machine the processor time says more than the seconds: what an engine adds to it is what it costs.
+
+  PYTHONPATH=build/python .venv/bin/python bench/clusters/engines.py [--rows N] [--epochs N] [--engine threads local dask]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+# Starts the engine, says so, and fits when asked to: what starting costs is not counted.
+PROGRAM = """
+import contextlib, os, sys, tempfile, time, warnings
+sys.path.insert(0, sys.argv[1])
+from conftest import people
+import ppan
+warnings.simplefilter("ignore")
+
+
+def processor():
+    # Of this process and of all below it that still run: workers of an engine are not waited for before the end.
+    ticks, below = os.sysconf("SC_CLK_TCK"), {os.getpid()}
+    found, parents = {}, {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(name)] = int(fields[1])
+        found[int(name)] = sum(map(int, fields[11:15])) / ticks
+    for pid in list(parents):
+        up = pid
+        while up in parents and up not in below:
+            up = parents[up]
+        if up in below:
+            below.add(pid)
+    return sum(found[pid] for pid in below if pid in found)
+
+
+def main():
+    name, rows, epochs = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    with contextlib.ExitStack() as stack:
+        where = None
+        if name == "local":
+            where = ppan.engine.Local(2)
+        elif name == "dask":
+            import distributed
+            cluster = stack.enter_context(distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
+                                                                   local_directory=tempfile.mkdtemp(), host="127.0.0.1"))
+            stack.enter_context(distributed.Client(cluster))
+            where = ppan.engine.Dask()
+        frame = people(rows)
+        ppan.TradeOff  # imports scikit-learn
+        before, begin = processor(), time.monotonic()
+        curve = ppan.TradeOff("marital", points=12, epochs=epochs, quick=True, threads=2, progress=False, engine=where).fit(frame)
+        print(f"{processor() - before:.1f} {time.monotonic() - begin:.1f} {sum(curve.points_['leakage']):.12f}")
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rows", type=int, default=4000)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--engine", nargs="+", default=["threads", "local", "dask"])
+    given = parser.parse_args()
+    from pathlib import Path
+
+    tests = Path(__file__).resolve().parents[2] / "python" / "tests"
+    base = None
+    print("engine,processor seconds,seconds,processor against threads,same numbers")
+    for name in given.engine:
+        command = [sys.executable, "-B", "-c", PROGRAM, str(tests), name, str(given.rows), str(given.epochs)]
+        spent, seconds, digest = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        base = base or (float(spent), digest)
+        print(f"{name},{spent},{seconds},{float(spent) / base[0]:.3f},{'yes' if digest == base[1] else 'no'}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
