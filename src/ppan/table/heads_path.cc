@@ -125,7 +125,7 @@ HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vecto
     double told = adversary.without(gone) - nothing;
     double task = recipient ? recipient->without(gone) : 0;
     const double least = std::max(kLeastGain, kLeastGainShare * told);
-    while (steps.size() < std::min(kMostRedrawn, heads - 1)) {
+    while (steps.size() < kMostRedrawn && steps.size() + 1 < heads) {
       double most = 0;
       std::size_t chosen = heads;
       for (std::size_t h = 0; h < heads; ++h) {
