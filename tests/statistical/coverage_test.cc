@@ -92,7 +92,7 @@ Estimate quick_bound(const AuditInput& input, std::uint64_t seed, std::vector<At
   SuiteOptions options{
       .attackers = std::move(kinds), .learning_curve = false, .sources = false, .threads = 1, .seed = seed};
   options.effort.epochs = 3;
-  const SuiteResult result = attack(suite_input(map, input.released, {}), target, split, options);
+  const SuiteResult result = attack(suite_input(map, input.released), target, split, options);
   return lower_bound(result.gain, result.entropy, result.winner);
 }
 

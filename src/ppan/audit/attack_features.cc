@@ -7,6 +7,7 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <deque>
 #include <numeric>
 
 #include "ppan/audit/digit_form.h"
@@ -97,6 +98,7 @@ Problems FeatureOptions::check() const {
   ProblemList list;
   list.require_between("most_levels", most_levels, 2, 1000);
   list.require_at_least("trace_columns", trace_columns, 0);
+  list.require_at_least("screened_columns", screened_columns, 0);
   return list.take();
 }
 
@@ -104,6 +106,7 @@ Problems FeatureOptions::check() const {
 struct FeatureMap::Column {
   std::string name;
   bool numeric = false;
+  bool traced = false;  // digits and the like are given, not the value alone
   double mean = 0;
   double scale = 1;
   std::vector<double> sorted;  // for ranks
@@ -144,51 +147,55 @@ struct FeatureMap::Written {
   }
 };
 
-// Features before constant ones are dropped.
-struct FeatureMap::Raw {
-  Matrix<float> data;
-  std::vector<FeatureSource> source;
-  std::vector<bool> value;
-  Index used = 0;
-
-  Eigen::Ref<Vector<float>> add(const std::string& column, const char* aspect, bool is_value) {
-    if (used == data.cols()) data.conservativeResize(Eigen::NoChange, std::max<Index>(16, 2 * used));
-    source.push_back({column, aspect});
-    value.push_back(is_value);
-    data.col(used).setZero();
-    return data.col(used++);
-  }
+// One feature before constant ones are dropped.
+struct FeatureMap::RawFeature {
+  Vector<float> data;
+  FeatureSource source;
+  bool value = false;
 };
 
-FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options, Index trained_rows)
+// Those of one column: all columns at once would take several times what is kept of them.
+struct FeatureMap::Raw {
+  Index rows = 0;
+  std::deque<RawFeature> features{};  // of which references stay valid while others are added
+
+  Vector<float>& add(const std::string& column, const char* aspect, bool is_value) {
+    features.push_back({Vector<float>::Zero(rows), {column, aspect}, is_value});
+    return features.back().data;
+  }
+  [[nodiscard]] std::size_t used() const { return features.size(); }
+};
+
+FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options, Index trained_rows,
+                       const std::vector<bool>& traced)
     : options_(options), trained_rows_(trained_rows) {
   require_none(options.check(), "these options of the attackers' features cannot be used:");
-  traces_ = static_cast<std::int32_t>(released.columns.size()) <= options.trace_columns;
-  for (const AuditColumn& from : released.columns) {
+  const bool all = static_cast<std::int32_t>(released.columns.size()) <= options.trace_columns;
+  for (std::size_t c = 0; c < released.columns.size(); ++c) {
+    const AuditColumn& from = released.columns[c];
     auto column = std::make_shared<Column>();
     column->name = from.name;
     column->numeric = from.numeric();
+    column->traced = traced.empty() ? all : traced[c];
     if (from.numeric()) learn_number(from, *column);
     if (from.has_text()) learn_text(from, *column);
-    if (traces_) learn_writing(from, *column);
+    if (column->traced) learn_writing(from, *column);
     columns_.push_back(std::move(column));
   }
 
-  Raw raw;
-  write(released, raw);
-  for (Index f = 0; f < raw.used; ++f) {
-    const auto column = raw.data.col(f).array();
+  Index at = 0;
+  write(released, [&](const RawFeature& raw) {
+    const Index position = at++;
+    const auto column = raw.data.array();
     const double mean = column.cast<double>().mean();
     const double variance = (column.cast<double>() - mean).square().mean();
-    if (variance < 1e-12 * (1 + mean * mean)) continue;
-    if (raw.value[static_cast<std::size_t>(f)]) values_.push_back(width());
-    kept_.push_back(f);
-    source_.push_back(raw.source[static_cast<std::size_t>(f)]);
-    mean_.conservativeResize(width());
-    scale_.conservativeResize(width());
-    mean_[width() - 1] = static_cast<float>(mean);
-    scale_[width() - 1] = static_cast<float>(std::min(kMostScale, 1 / std::sqrt(variance)));
-  }
+    if (variance < 1e-12 * (1 + mean * mean)) return;
+    if (raw.value) values_.push_back(width());
+    kept_.push_back(position);
+    source_.push_back(raw.source);
+    mean_.push_back(static_cast<float>(mean));
+    scale_.push_back(static_cast<float>(std::min(kMostScale, 1 / std::sqrt(variance))));
+  });
   for (const std::uint64_t h : row_hashes(released))
     cell_.try_emplace(h, static_cast<std::int32_t>(cell_.size()));
 }
@@ -211,6 +218,7 @@ void FeatureMap::learn_number(const AuditColumn& from, Column& column) const {
     }
     column.integers = column.integers && v == std::floor(v) && std::abs(v) < 0x1p52;
   }
+  if (!column.traced) std::vector<double>().swap(column.sorted);
 }
 
 void FeatureMap::learn_text(const AuditColumn& from, Column& column) const {
@@ -264,15 +272,15 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
 
 void FeatureMap::write_number(const Column& column, const AuditColumn& from, Raw& raw) const {
   const Index rows = from.rows();
-  auto value = raw.add(column.name, "value", true);
+  auto& value = raw.add(column.name, "value", true);
   for (Index i = 0; i < rows; ++i) {
     if (!std::isnan(from.number[i])) {
       value[i] = std::clamp(static_cast<float>((from.number[i] - column.mean) * column.scale),
                             -kMostDeviations, kMostDeviations);
     }
   }
-  if (!traces_) return;
-  auto rank = raw.add(column.name, "value", true);
+  if (!column.traced) return;
+  auto& rank = raw.add(column.name, "value", true);
   const auto total = static_cast<float>(column.sorted.size());
   for (Index i = 0; i < rows; ++i) {
     if (std::isnan(from.number[i])) {
@@ -285,26 +293,26 @@ void FeatureMap::write_number(const Column& column, const AuditColumn& from, Raw
         (static_cast<float>(low - column.sorted.begin()) + static_cast<float>(high - column.sorted.begin())) /
         (2 * total);
   }
-  auto bit = raw.add(column.name, "low bits", false);
+  auto& bit = raw.add(column.name, "low bits", false);
   for (Index i = 0; i < rows; ++i) {
     if (std::isnan(from.number[i])) continue;
     const bool odd = column.integers ? std::fmod(std::abs(from.number[i]), 2) == 1
                                      : ((mantissa(from.number[i]) >> column.used_bit) & 1U) != 0;
     bit[i] = odd ? 1.0F : 0.0F;
   }
-  auto zero_sign = raw.add(column.name, "low bits", false);  // -0.0 equals 0.0, and tells
+  auto& zero_sign = raw.add(column.name, "low bits", false);  // -0.0 equals 0.0, and tells
   for (Index i = 0; i < rows; ++i) zero_sign[i] = from.number[i] == 0 && std::signbit(from.number[i]) ? 1 : 0;
 }
 
 void FeatureMap::write_levels(const Column& column, const AuditColumn& from, Raw& raw) const {
-  const Index first = raw.used;
+  const std::size_t first = raw.used();
   for (std::int32_t l = 0; l < column.levels; ++l) raw.add(column.name, "value", true);
   for (Index i = 0; i < from.rows(); ++i) {
     const auto row = static_cast<std::size_t>(i);
     if (from.missing[row] || !from.has_text() || (column.numeric && !std::isnan(from.number[i]))) continue;
     const auto found = column.level.find(folded(from.level[static_cast<std::size_t>(from.code[row])]));
     const std::int32_t l = found == column.level.end() ? column.levels - 1 : found->second;
-    raw.data(i, first + l) = 1;
+    raw.features[first + static_cast<std::size_t>(l)].data[i] = 1;
   }
 }
 
@@ -314,7 +322,7 @@ void FeatureMap::write_digits(const Column& column, const Written& written, Raw&
     std::vector<DigitForm> forms;
     for (const std::string& text : written.text) forms.push_back(digit_form(text, column.decimals));
     for (std::size_t k = 0; k < DigitForm::kFeatures; ++k) {
-      auto digit = raw.add(column.name, "digits", false);
+      auto& digit = raw.add(column.name, "digits", false);
       for (std::size_t i = 0; i < rows; ++i)
         digit[static_cast<Index>(i)] = forms[static_cast<std::size_t>(written.code[i])].feature[k];
     }
@@ -325,7 +333,7 @@ void FeatureMap::write_digits(const Column& column, const Written& written, Raw&
     const auto at = column.text.find(text);
     known.push_back(at == column.text.end() ? -1 : at->second);
   }
-  auto others = raw.add(column.name, "repeats", false);
+  auto& others = raw.add(column.name, "repeats", false);
   for (std::size_t i = 0; i < rows; ++i) {
     const std::int32_t text = known[static_cast<std::size_t>(written.code[i])];
     const Index count =
@@ -338,45 +346,50 @@ void FeatureMap::write_digits(const Column& column, const Written& written, Raw&
 void FeatureMap::write_format(const Column& column, const AuditColumn& from, Raw& raw) const {
   const std::vector<TextForm> forms = forms_of(from);
   for (std::size_t k = 0; k < TextForm{}.value.size(); ++k) {
-    auto form = raw.add(column.name, "format", false);
+    auto& form = raw.add(column.name, "format", false);
     for (Index i = 0; i < from.rows(); ++i) {
       const auto row = static_cast<std::size_t>(i);
       form[i] = from.missing[row] ? column.usual.value[k]
                                   : forms[static_cast<std::size_t>(from.code[row])].value[k];
     }
   }
-  const Index first = raw.used;
+  const std::size_t first = raw.used();
   for (std::size_t m = 0; m < column.missing.size(); ++m) raw.add(column.name, "format", false);
   for (Index i = 0; i < from.rows(); ++i) {
     const auto row = static_cast<std::size_t>(i);
     if (!from.missing[row]) continue;
     const auto found = column.missing.find(from.level[static_cast<std::size_t>(from.code[row])]);
-    if (found != column.missing.end()) raw.data(i, first + found->second) = 1;
+    if (found != column.missing.end())
+      raw.features[first + static_cast<std::size_t>(found->second)].data[i] = 1;
   }
 }
 
-void FeatureMap::write(const AuditTable& released, Raw& raw) const {
+void FeatureMap::write(const AuditTable& released, const TakeFeature& take) const {
   const Index rows = released.rows();
-  raw.data.resize(rows, 0);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = *columns_[c];
     const AuditColumn& from = released.columns[c];
+    Raw raw{rows};
     if (column.numeric) write_number(column, from, raw);
     if (column.levels > 0) write_levels(column, from, raw);
-    auto missing = raw.add(column.name, "missing", false);
+    auto& missing = raw.add(column.name, "missing", false);
     for (Index i = 0; i < rows; ++i) missing[i] = from.missing[static_cast<std::size_t>(i)] ? 1.0F : 0.0F;
-    if (!traces_) continue;
-    write_digits(column, Written(from), raw);
-    if (from.has_text()) write_format(column, from, raw);
+    if (column.traced) {
+      write_digits(column, Written(from), raw);
+      if (from.has_text()) write_format(column, from, raw);
+    }
+    for (const RawFeature& feature : raw.features) take(feature);
   }
   if (options_.row_position) {
     // Rows that trained the mechanism are not part of the file: the middle, which says nothing.
     const Index placed = rows - trained_rows_;
-    auto place = raw.add("row", "position", false);
+    Raw raw{rows};
+    auto& place = raw.add("row", "position", false);
     for (Index i = 0; i < rows; ++i)
       place[i] = i < placed ? static_cast<float>(i) / static_cast<float>(placed) : 0.5F;
-    auto parity = raw.add("row", "position", false);
+    auto& parity = raw.add("row", "position", false);
     for (Index i = 0; i < rows; ++i) parity[i] = i < placed ? static_cast<float>(i % 2) : 0.5F;
+    for (const RawFeature& feature : raw.features) take(feature);
   }
 }
 
@@ -409,17 +422,20 @@ void FeatureMap::write_keys(const Column& column, const Written& written, KeyMat
 }
 
 AttackFeatures FeatureMap::apply(const AuditTable& released) const {
-  Raw raw;
-  write(released, raw);
   AttackFeatures features;
   features.data.resize(released.rows(), width());
-  for (Index f = 0; f < width(); ++f) {
-    features.data.col(f).array() =
-        (raw.data.col(kept_[static_cast<std::size_t>(f)]).array() - mean_[f]) * scale_[f];
-  }
+  Index at = 0;
+  std::size_t next = 0;
+  write(released, [&](const RawFeature& raw) {
+    const Index position = at++;
+    if (next == kept_.size() || kept_[next] != position) return;
+    features.data.col(static_cast<Index>(next)).array() = (raw.data.array() - mean_[next]) * scale_[next];
+    ++next;
+  });
   features.keys.resize(released.rows(), static_cast<Index>(key_values_.size()));
-  for (std::size_t c = 0; traces_ && c < columns_.size(); ++c)
-    write_keys(*columns_[c], Written(released.columns[c]), features.keys);
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c]->traced) write_keys(*columns_[c], Written(released.columns[c]), features.keys);
+  }
   for (const std::uint64_t h : row_hashes(released)) {
     const auto found = cell_.find(h);
     features.cell.push_back(found == cell_.end() ? -1 : found->second);

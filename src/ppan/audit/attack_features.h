@@ -7,6 +7,7 @@
 // all others standardised. Keys are what an attacker counts by: last digits, first digits, exact values.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,8 +24,10 @@ struct FeatureOptions {
   bool row_position = true;  ///< Attackers know where in the file a row stands.
   std::int32_t most_levels =
       64;  ///< Texts of a column told apart one by one; rarer ones share a feature. 2 to 1000.
-  std::int32_t trace_columns =
-      64;  ///< Tables with more columns (images) are given as values only. At least 0.
+  std::int32_t trace_columns = 64;  ///< The traces of all columns are given if there are no more. At least 0.
+  /// Of a wider table those of so many columns that by themselves tell most (trace_screen.h), the others as values
+  /// only. At least 0.
+  std::int32_t screened_columns = 16;
   [[nodiscard]] Problems check() const;
 };
 
@@ -46,8 +49,10 @@ struct AttackFeatures {
 /// Built once on the released rows (which every attacker has), applied to them and to further releases.
 class FeatureMap {
  public:
-  /// The last `trained_rows` have no place in the released file.
-  FeatureMap(const AuditTable& released, const FeatureOptions& options, Index trained_rows = 0);
+  /// The last `trained_rows` have no place in the released file. `traced`: for each column, whether its traces
+  /// are given; empty: those of all columns, or of none if there are more than `trace_columns`.
+  FeatureMap(const AuditTable& released, const FeatureOptions& options, Index trained_rows = 0,
+             const std::vector<bool>& traced = {});
 
   /// A release of the same records, row by row.
   [[nodiscard]] AttackFeatures apply(const AuditTable& released) const;
@@ -62,8 +67,10 @@ class FeatureMap {
  private:
   struct Column;
   struct Raw;
+  struct RawFeature;
   struct Written;
-  void write(const AuditTable& released, Raw& raw) const;
+  using TakeFeature = std::function<void(const RawFeature&)>;
+  void write(const AuditTable& released, const TakeFeature& take) const;
   void learn_number(const AuditColumn& from, Column& column) const;
   void learn_text(const AuditColumn& from, Column& column) const;
   void learn_writing(const AuditColumn& from, Column& column);
@@ -75,14 +82,13 @@ class FeatureMap {
 
   FeatureOptions options_;
   Index trained_rows_;
-  bool traces_;
   std::vector<std::shared_ptr<const Column>> columns_;
   std::vector<FeatureSource> source_;  // of the features that are kept
   std::vector<Index> kept_;            // positions among the raw features
   std::vector<Index> values_;
   std::vector<std::int32_t> key_values_;
-  Vector<float> mean_;
-  Vector<float> scale_;
+  std::vector<float> mean_;
+  std::vector<float> scale_;
   std::unordered_map<std::uint64_t, std::int32_t> cell_;
 };
 

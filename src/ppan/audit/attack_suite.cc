@@ -9,6 +9,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "ppan/audit/trace_screen.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
@@ -28,6 +29,9 @@ constexpr double kSourceShare = 0.01;
 constexpr double kClearSource = 2.6;   // standard errors
 constexpr double kSameFeature = 0.98;  // correlation from which on a trace says what the value says
 constexpr Index kMostSourceRows = 4000;
+constexpr std::size_t kMostShuffled = 96;  // groups of features, one by one
+constexpr std::size_t kBlocks = 32;        // that more than these are shuffled in first
+constexpr Index kLeastLearned = 2000;      // rows, however wide the table is
 
 double log_add(double a, double b) {
   const double most = std::max(a, b);
@@ -118,32 +122,11 @@ struct Learner {
   }
 };
 
-// Whether a trace has by itself anything to do with the attribute: the share of its variance that lies
-// between the classes, as a chi-squared number of levels - 1 degrees, three standard deviations above its
-// mean.
+// Whether a trace has by itself anything to do with the attribute.
 bool tells_something(const Eigen::Ref<const Vector<float>>& feature, const Symbols& x,
                      std::span<const std::int32_t> rows, std::int32_t levels) {
   constexpr double kDeviations = 3;
-  std::vector<double> sum(static_cast<std::size_t>(levels), 0);
-  std::vector<double> count(static_cast<std::size_t>(levels), 0);
-  double total = 0;
-  double square = 0;
-  for (const std::int32_t row : rows) {
-    const auto value = static_cast<double>(feature[row]);
-    const auto l = static_cast<std::size_t>(x[static_cast<std::size_t>(row)]);
-    sum[l] += value;
-    count[l] += 1;
-    total += value;
-    square += value * value;
-  }
-  const auto n = static_cast<double>(rows.size());
-  const double variance = square / n - (total / n) * (total / n);
-  if (!(variance > 0)) return false;
-  double between = -total * total / n;
-  for (std::size_t l = 0; l < sum.size(); ++l) between += count[l] > 0 ? sum[l] * sum[l] / count[l] : 0;
-  const double share = std::min(between / (n * variance), 1 - 1e-12);
-  const double degrees = levels - 1;
-  return n * share / (1 - share) > degrees + kDeviations * std::sqrt(2 * degrees);
+  return class_deviations(feature, x, rows, levels) > kDeviations;
 }
 
 // Whether a trace only repeats a value of the same column, as the last digit of 0 and 1 does.
@@ -158,23 +141,20 @@ bool repeats_value(const SuiteInput& input, Index trace) {
   });
 }
 
-AttackFeatures take_features(const AttackFeatures& from, const std::vector<Index>& features) {
-  AttackFeatures out{Matrix<float>(from.data.rows(), static_cast<Index>(features.size())), from.keys,
-                     from.cell, from.cells};
-  for (std::size_t f = 0; f < features.size(); ++f)
-    out.data.col(static_cast<Index>(f)) = from.data.col(features[f]);
-  return out;
-}
+// Which features attackers are given: all values, and the traces that pass the screening.
+struct Screened {
+  std::vector<Index> kept;
+  std::vector<FeatureSource> source;  // of those
+  std::vector<Index> values;          // among those
+};
 
-// The features that attackers are given: all values, and the traces that pass the screening.
-SuiteInput screened(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
-                    const SuiteOptions& options) {
+Screened screened(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
+                  const SuiteOptions& options) {
   constexpr std::size_t kMostScreened = 20'000;
   std::vector<std::int32_t> rows = split.train;
   rows.insert(rows.end(), split.trained.begin(), split.trained.end());
   rows.resize(std::min(rows.size(), kMostScreened));
-  std::vector<Index> kept;
-  SuiteInput out;
+  Screened out;
   for (Index f = 0; f < input.released.data.cols(); ++f) {
     const FeatureSource& source = input.source[static_cast<std::size_t>(f)];
     const bool trace = source.aspect != "value" && source.aspect != "known";
@@ -184,13 +164,10 @@ SuiteInput screened(const SuiteInput& input, const AttackTarget& target, const A
       continue;
     if (trace && repeats_value(input, f)) continue;
     if (std::find(input.values.begin(), input.values.end(), f) != input.values.end())
-      out.values.push_back(static_cast<Index>(kept.size()));
-    kept.push_back(f);
+      out.values.push_back(static_cast<Index>(out.kept.size()));
+    out.kept.push_back(f);
     out.source.push_back(source);
   }
-  out.released = take_features(input.released, kept);
-  for (const AttackFeatures& again : input.again) out.again.push_back(take_features(again, kept));
-  out.key_values = input.key_values;
   return out;
 }
 
@@ -209,15 +186,16 @@ class Suite {
  public:
   Suite(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
         const SuiteOptions& options)
-      : input_(screened(input, target, split, options)),
+      : input_(input),
+        features_(screened(input, target, split, options)),
         target_(target),
         split_(split),
         options_(options),
         random_(options.seed) {
     choose_rows();
     if (target.continuous) scores_ = normal_scores(target, held_out_rows_);
-    selection_ = attack_rows(input_.released, target.code, scores_.row, split.selection);
-    test_ = attack_rows(input_.released, target.code, scores_.row, split.test);
+    selection_ = rows_from(input_.released, split.selection);
+    test_ = rows_from(input_.released, split.test);
     choose_learners();
   }
 
@@ -265,7 +243,7 @@ class Suite {
  private:
   // Held-out rows first come first; rows that trained the mechanism are mixed in among them.
   void choose_rows() {
-    const auto most = static_cast<std::size_t>(options_.most_training_rows);
+    const auto most = static_cast<std::size_t>(std::min(options_.most_training_rows, most_rows()));
     held_out_rows_ = split_.train;
     held_out_rows_.resize(std::min(held_out_rows_.size(), most));
     all_rows_ = held_out_rows_;
@@ -315,31 +293,42 @@ class Suite {
     return single;
   }
 
+  [[nodiscard]] AttackRows rows_from(const AttackFeatures& features,
+                                     std::span<const std::int32_t> rows) const {
+    return attack_rows(features, target_.code, scores_.row, rows, features_.kept);
+  }
+
+  // Rows that there is room for, every release counted.
+  [[nodiscard]] Index most_rows() const {
+    return std::min(options_.most_releases,
+                    room_for_rows(options_, static_cast<Index>(features_.kept.size())));
+  }
+
   // The first of `parts` parts of the rows, in every release that there is room for.
   AttackRows training(LearnFrom from, std::size_t parts) const {
     const std::vector<std::int32_t>& rows = rows_of(from);
     const std::span<const std::int32_t> part(rows.data(), rows.size() / parts);
-    const Index room = options_.most_releases / std::max<Index>(1, static_cast<Index>(part.size())) - 1;
+    const Index room = most_rows() / std::max<Index>(1, static_cast<Index>(part.size())) - 1;
     const std::size_t further =
         std::min(input_.again.size(), static_cast<std::size_t>(std::max<Index>(0, room)));
-    AttackRows first = attack_rows(input_.released, target_.code, scores_.row, part);
-    for (std::size_t r = 0; r < further; ++r)
-      append(attack_rows(input_.again[r], target_.code, scores_.row, part), first);
+    AttackRows first = rows_from(input_.released, part);
+    if (further == 0) return first;
+    // Of a wide table every copy counts: room for all releases at once.
+    const Index count = first.rows();
+    const auto all = static_cast<Index>(further + 1) * count;
+    first.data.conservativeResize(all, Eigen::NoChange);
+    first.keys.conservativeResize(all, Eigen::NoChange);
+    if (first.score.size() > 0) first.score.conservativeResize(all);
+    for (std::size_t r = 0; r < further; ++r) {
+      const AttackRows more = rows_from(input_.again[r], part);
+      const Index begin = static_cast<Index>(r + 1) * count;
+      first.data.middleRows(begin, count) = more.data;
+      first.keys.middleRows(begin, count) = more.keys;
+      if (more.score.size() > 0) first.score.segment(begin, count) = more.score;
+      first.cell.insert(first.cell.end(), more.cell.begin(), more.cell.end());
+      first.x.insert(first.x.end(), more.x.begin(), more.x.end());
+    }
     return first;
-  }
-
-  static void append(const AttackRows& more, AttackRows& to) {
-    Matrix<float> data(to.rows() + more.rows(), to.data.cols());
-    data << to.data, more.data;
-    to.data = std::move(data);
-    KeyMatrix keys(to.keys.rows() + more.keys.rows(), to.keys.cols());
-    keys << to.keys, more.keys;
-    to.keys = std::move(keys);
-    to.cell.insert(to.cell.end(), more.cell.begin(), more.cell.end());
-    to.x.insert(to.x.end(), more.x.begin(), more.x.end());
-    Vector<float> score(to.score.size() + more.score.size());
-    score << to.score, more.score;
-    to.score = std::move(score);
   }
 
   AttackTask make_task() const {
@@ -351,7 +340,7 @@ class Suite {
       task.prior[target_.code[static_cast<std::size_t>(row)]] += 1;
     task.prior /= task.prior.sum();
     task.cells = input_.released.cells;
-    task.values = input_.values;
+    task.values = features_.values;
     task.key_values = input_.key_values;
     task.score_edge = scores_.edge;
     task.missing_level = target_.missing_level;
@@ -479,41 +468,81 @@ class Suite {
     const Rate found = mean_rate(scores_of(best->on_test, test_.x) - base, split_.test_unit);
     if (found.interval95.low <= 0) return;
     const auto rows = static_cast<std::size_t>(std::min(kMostSourceRows, test_.rows()));
-    AttackRows part = attack_rows(input_.released, target_.code, scores_.row,
-                                  std::span<const std::int32_t>(split_.test.data(), rows));
+    AttackRows part = rows_from(input_.released, std::span<const std::int32_t>(split_.test.data(), rows));
     const Vector<double> whole = scores_of(best->on_test.topRows(static_cast<Index>(rows)), part.x);
-    std::vector<FeatureSource> groups;
-    for (const FeatureSource& source : input_.source) {
-      if (std::find(groups.begin(), groups.end(), source) == groups.end()) groups.push_back(source);
+    // Features by where they come from.
+    std::vector<std::pair<FeatureSource, std::vector<Index>>> groups;
+    for (std::size_t f = 0; f < features_.source.size(); ++f) {
+      const FeatureSource& source = features_.source[f];
+      auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == source; });
+      if (at == groups.end()) at = groups.insert(groups.end(), {source, {}});
+      at->second.push_back(static_cast<Index>(f));
     }
     SeededRandom random = random_.fork("sources");
-    std::vector<std::int32_t> order(rows);
-    std::iota(order.begin(), order.end(), 0);
-    for (const FeatureSource& group : groups) {
-      shuffle(random, order);
-      std::vector<std::pair<Index, Vector<float>>> kept;
-      for (std::size_t f = 0; f < input_.source.size(); ++f) {
-        if (input_.source[f] != group) continue;
-        const auto column = static_cast<Index>(f);
-        kept.emplace_back(column, part.data.col(column));
-        for (std::size_t i = 0; i < rows; ++i) {
-          part.data(static_cast<Index>(i), column) = kept.back().second[order[i]];
-        }
-      }
-      Matrix<float> shuffled = best->attacker->log_probability(part);
-      best->calibration.apply(task_.prior, shuffled);
-      const Rate loss = mean_rate(whole - scores_of(shuffled, part.x));
-      for (const auto& [column, values] : kept) part.data.col(column) = values;
-      const double error = (loss.interval95.high - loss.value) / normal_multiple();
-      const double deviations = error > 0 ? loss.value / error : 0;
+    const auto loss_of = [&](const std::vector<Index>& shuffled) {
+      return shuffled_loss(*best, shuffled, whole, random, part);
+    };
+    for (const std::size_t g : worth_shuffling(groups, loss_of)) {
+      const Rate loss = loss_of(groups[g].second);
+      const double deviations = deviations_of(loss);
       if (loss.value > kSourceShare * found.value && deviations > kClearSource)
-        result.sources.push_back({group, loss.value, deviations});
+        result.sources.push_back({groups[g].first, loss.value, deviations});
     }
     std::sort(result.sources.begin(), result.sources.end(),
               [](const LeakSource& a, const LeakSource& b) { return a.nats > b.nats; });
   }
 
-  const SuiteInput input_;
+  static double deviations_of(const Rate& loss) {
+    const double error = (loss.interval95.high - loss.value) / normal_multiple();
+    return error > 0 ? loss.value / error : 0;
+  }
+
+  // What an attacker loses, nats, when these features are shuffled among the rows, all in the same way.
+  Rate shuffled_loss(Trained& attacker, const std::vector<Index>& features, const Vector<double>& whole,
+                     RandomSource& random, AttackRows& part) const {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(part.rows()));
+    std::iota(order.begin(), order.end(), 0);
+    shuffle(random, order);
+    std::vector<Vector<float>> kept;
+    for (const Index column : features) {
+      kept.emplace_back(part.data.col(column));
+      for (Index i = 0; i < part.rows(); ++i)
+        part.data(i, column) = kept.back()[order[static_cast<std::size_t>(i)]];
+    }
+    Matrix<float> shuffled = attacker.attacker->log_probability(part);
+    attacker.calibration.apply(task_.prior, shuffled);
+    for (std::size_t k = 0; k < features.size(); ++k) part.data.col(features[k]) = kept[k];
+    return mean_rate(whole - scores_of(shuffled, part.x));
+  }
+
+  // Each shuffle costs an attack, so many groups are first shuffled block by block; those of the blocks that
+  // cost the attacker most are looked at one by one.
+  template <typename Groups, typename LossOf>
+  static std::vector<std::size_t> worth_shuffling(const Groups& groups, const LossOf& loss_of) {
+    std::vector<std::size_t> out(groups.size());
+    std::iota(out.begin(), out.end(), std::size_t{0});
+    if (out.size() <= kMostShuffled) return out;
+    const std::size_t size = (groups.size() + kBlocks - 1) / kBlocks;
+    std::vector<std::pair<double, std::size_t>> blocks;  // minus the loss, first group
+    for (std::size_t first = 0; first < groups.size(); first += size) {
+      std::vector<Index> features;
+      for (std::size_t g = first; g < std::min(first + size, groups.size()); ++g)
+        features.insert(features.end(), groups[g].second.begin(), groups[g].second.end());
+      blocks.emplace_back(-loss_of(features).value, first);
+    }
+    std::sort(blocks.begin(), blocks.end());
+    out.clear();
+    for (const auto& [loss, first] : blocks) {
+      if (loss >= 0) break;
+      for (std::size_t g = first; g < std::min(first + size, groups.size()); ++g) {
+        if (out.size() < kMostShuffled) out.push_back(g);
+      }
+    }
+    return out;
+  }
+
+  const SuiteInput& input_;
+  const Screened features_;
   const AttackTarget& target_;
   const AttackSplit& split_;
   const SuiteOptions& options_;
@@ -534,6 +563,7 @@ Problems SuiteOptions::check() const {
   list.add("effort", effort.check());
   list.require_at_least("most_training_rows", static_cast<double>(most_training_rows), 1);
   list.require_at_least("most_releases", static_cast<double>(most_releases), 1);
+  list.require_at_least("most_cells", static_cast<double>(most_cells), 1);
   list.require_at_least("threads", threads, 0);
   return list.take();
 }
@@ -576,11 +606,12 @@ AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit, Index 
   return split;
 }
 
-SuiteInput suite_input(const FeatureMap& map, const AuditTable& released,
-                       const std::vector<AuditTable>& again) {
-  SuiteInput input{map.apply(released), {}, map.source(), map.values(), map.key_values()};
-  for (const AuditTable& table : again) input.again.push_back(map.apply(table));
-  return input;
+Index room_for_rows(const SuiteOptions& options, Index features) {
+  return std::max(kLeastLearned, options.most_cells / std::max<Index>(1, features));
+}
+
+SuiteInput suite_input(const FeatureMap& map, const AuditTable& released) {
+  return {map.apply(released), {}, map.source(), map.values(), map.key_values()};
 }
 
 void add_known(SuiteInput& input, const AttackTarget& known) {
@@ -648,12 +679,12 @@ NormalScores normal_scores(const AttackTarget& target, std::span<const std::int3
 }
 
 AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const Vector<float>& score,
-                       std::span<const std::int32_t> rows) {
+                       std::span<const std::int32_t> rows, std::span<const Index> kept) {
   AttackRows part;
   const auto count = static_cast<Index>(rows.size());
-  part.data.resize(count, features.data.cols());
-  for (Index f = 0; f < features.data.cols(); ++f) {
-    const float* column = features.data.col(f).data();
+  part.data.resize(count, static_cast<Index>(kept.size()));
+  for (Index f = 0; f < part.data.cols(); ++f) {
+    const float* column = features.data.col(kept[static_cast<std::size_t>(f)]).data();
     float* out = part.data.col(f).data();
     for (Index i = 0; i < count; ++i) out[i] = column[rows[static_cast<std::size_t>(i)]];
   }
@@ -670,6 +701,13 @@ AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const V
     for (Index i = 0; i < count; ++i) part.score[i] = score[rows[static_cast<std::size_t>(i)]];
   }
   return part;
+}
+
+AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const Vector<float>& score,
+                       std::span<const std::int32_t> rows) {
+  std::vector<Index> all(static_cast<std::size_t>(features.data.cols()));
+  std::iota(all.begin(), all.end(), Index{0});
+  return attack_rows(features, x, score, rows, all);
 }
 
 std::vector<AttackerKind> quick_attackers(bool continuous) {

@@ -27,6 +27,9 @@ struct SuiteOptions {
       50'000;  ///< Rows attackers learn from, further releases not counted. At least 1.
   Index most_releases =
       150'000;  ///< The same, every release counted; fewer are drawn of many rows. At least 1.
+  /// The same, times the features: of a wide table attackers learn from fewer releases, then from fewer rows,
+  /// but not from fewer than 2,000. 16 million take 64 MB in every attacker. At least 1.
+  Index most_cells = 16'000'000;
   bool held_out_learners = true;  ///< Attackers that learn from held-out rows alone compete as well.
   /// Every trace is looked at first by itself and left out if it has nothing to do with the attribute. False:
   /// only digits and repeats, of which there are many.
@@ -37,6 +40,9 @@ struct SuiteOptions {
   std::uint64_t seed = 1;
   [[nodiscard]] Problems check() const;
 };
+
+/// Rows of so many features that most_cells leaves room for.
+Index room_for_rows(const SuiteOptions& options, Index features);
 
 /// Disjoint parts of the rows, each in random order.
 struct AttackSplit {
@@ -58,8 +64,8 @@ struct SuiteInput {
   std::vector<Index> values;               ///< Features that measure closeness.
   std::vector<std::int32_t> key_values{};  ///< Different values of each key.
 };
-SuiteInput suite_input(const FeatureMap& map, const AuditTable& released,
-                       const std::vector<AuditTable>& again);
+/// Without further releases.
+SuiteInput suite_input(const FeatureMap& map, const AuditTable& released);
 /// Tells the attackers the value of another attribute as well (chain rule).
 void add_known(SuiteInput& input, const AttackTarget& known);
 
@@ -111,6 +117,9 @@ NormalScores normal_scores(const AttackTarget& target, std::span<const std::int3
 /// Rows `rows` of every matrix.
 AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const Vector<float>& score,
                        std::span<const std::int32_t> rows);
+/// The features `kept` alone.
+AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const Vector<float>& score,
+                       std::span<const std::int32_t> rows, std::span<const Index> kept);
 
 /// Attackers trusted to find most of what the whole suite finds at a tenth of its cost.
 std::vector<AttackerKind> quick_attackers(bool continuous);

@@ -7,12 +7,14 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <set>
 
 #include "ppan/audit/continuous_attribute.h"
 #include "ppan/audit/finite_information.h"
 #include "ppan/audit/group_leakage.h"
 #include "ppan/audit/joint_attack.h"
+#include "ppan/audit/trace_screen.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
 #include "ppan/nn/blas.h"
@@ -24,6 +26,7 @@ constexpr Index kLevelShare = 10;  // of the least rows, one part for each categ
 constexpr Index kRowsPerBin = 50;
 constexpr Index kUnitShare = 3;     // of the least rows, one part must be different units
 constexpr Index kRowsPerCell = 20;  // for counts to be believed
+constexpr std::size_t kMostRepeatedColumns = 64;  // of which single releases are attacked
 // Standard errors: by chance rows in random order are said to tell something in one audit of 4,000.
 constexpr double kClearOrder = 3.5;
 
@@ -155,6 +158,12 @@ Units units_of(const AuditColumn& column, const AuditOptions& options) {
   return unit;
 }
 
+// What those who attack these targets are given of a table.
+FeatureMap map_for(const AuditTable& table, std::span<const AttackTarget> targets, const AttackSplit& split,
+                   const FeatureOptions& features, const AuditOptions& options) {
+  return {table, features, 0, traced_columns(table, targets, split, features, options.threads)};
+}
+
 AuditTable with_columns(const AuditTable& table, const std::vector<AuditColumn>& more) {
   AuditTable joined = table;
   joined.columns.insert(joined.columns.end(), more.begin(), more.end());
@@ -168,11 +177,11 @@ SideInformation side_information(const AuditInput& input, const AttackTarget& ta
   FeatureOptions alone = options.features;
   alone.row_position = false;  // position belongs to the release, not to what is known beside it
   const AuditTable known{input.side};
-  const FeatureMap side_map(known, alone);
-  const SuiteResult side = attack(suite_input(side_map, known, {}), target, split, suite);
+  const FeatureMap side_map = map_for(known, {&target, 1}, split, alone, options);
+  const SuiteResult side = attack(suite_input(side_map, known), target, split, suite);
   const AuditTable all = with_columns(input.released, input.side);
-  const FeatureMap both_map(all, options.features);
-  const SuiteResult both = attack(suite_input(both_map, all, {}), target, split, suite);
+  const FeatureMap both_map = map_for(all, {&target, 1}, split, options.features, options);
+  const SuiteResult both = attack(suite_input(both_map, all), target, split, suite);
   SideInformation out;
   out.side = lower_bound(side.gain, side.entropy, "held-out log loss, side columns only", split.test_unit);
   out.both =
@@ -182,29 +191,56 @@ SideInformation side_information(const AuditInput& input, const AttackTarget& ta
   return out;
 }
 
-std::vector<RepeatedRelease> repeated_releases(const AuditInput& input, const AttackTarget& target,
-                                               const AttackSplit& split, const AuditOptions& options) {
-  std::vector<RepeatedRelease> out;
-  for (const int releases : options.repeats) {
-    AuditTable all = input.released;
-    std::vector<AuditColumn> mean = input.released.columns;
-    for (int r = 1; r < releases; ++r) {
-      AuditTable again = input.draw_again(r);
-      for (std::size_t c = 0; c < again.columns.size(); ++c) {
-        AuditColumn column = std::move(again.columns[c]);
-        if (column.numeric() && mean[c].numeric()) mean[c].number += column.number;
-        column.name = fmt::format("{} (release {})", column.name, r + 1);
-        all.columns.push_back(std::move(column));
+// Several releases of each row as one table, and the mean of each number over them. Of a wide table single
+// releases of the columns `single` alone: of the others the mean.
+AuditTable several_releases(const AuditInput& input, int releases, const std::vector<std::size_t>& single) {
+  AuditTable all;
+  std::vector<bool> whole(input.released.columns.size(), false);
+  for (const std::size_t c : single) whole[c] = true;
+  std::vector<Vector<double>> sum;
+  for (int r = 0; r < releases; ++r) {
+    AuditTable again = r == 0 ? input.released : input.draw_again(r);
+    for (std::size_t c = 0; c < again.columns.size(); ++c) {
+      AuditColumn& column = again.columns[c];
+      if (r == 0) {
+        sum.push_back(column.number);
+      } else if (column.numeric() && sum[c].size() > 0) {
+        sum[c] += column.number;
       }
+      // What is no number has no mean.
+      if (!whole[c] && column.numeric()) continue;
+      if (r > 0) column.name = fmt::format("{} (release {})", column.name, r + 1);
+      all.columns.push_back(std::move(column));
     }
-    for (AuditColumn& column : mean) {
-      if (!column.numeric()) continue;
-      const Vector<double> average = column.number / releases;
-      all.columns.push_back(column_of_numbers(column.name + " (mean of releases)", average));
-    }
-    const FeatureMap map(all, options.features);
+  }
+  for (std::size_t c = 0; c < sum.size(); ++c) {
+    if (sum[c].size() == 0) continue;
+    const Vector<double> average = sum[c] / releases;
+    all.columns.push_back(
+        column_of_numbers(input.released.columns[c].name + " (mean of releases)", average));
+  }
+  return all;
+}
+
+std::vector<RepeatedRelease> repeated_releases(const AuditInput& input, const AttackTarget& target,
+                                               const AttackSplit& split, const AuditOptions& options,
+                                               std::vector<std::string>& notes) {
+  std::vector<RepeatedRelease> out;
+  const std::size_t columns = input.released.columns.size();
+  std::vector<std::size_t> single(columns);
+  std::iota(single.begin(), single.end(), std::size_t{0});
+  if (columns > kMostRepeatedColumns && !options.repeats.empty()) {
+    single = telling_columns(input.released, {&target, 1}, split, kMostRepeatedColumns, options.threads);
+    notes.push_back(
+        fmt::format("{} columns are too many to attack each of several releases: of all numbers their mean over the "
+                    "releases was attacked, and the single releases of the {} columns that tell most",
+                    columns, single.size()));
+  }
+  for (const int releases : options.repeats) {
+    const AuditTable all = several_releases(input, releases, single);
+    const FeatureMap map = map_for(all, {&target, 1}, split, options.features, options);
     const SuiteResult result =
-        attack(suite_input(map, all, {}), target, split, side_suite(options, target.continuous));
+        attack(suite_input(map, all), target, split, side_suite(options, target.continuous));
     out.push_back({releases, lower_bound(result.gain, result.entropy,
                                          fmt::format("held-out log loss, {} releases of each row", releases),
                                          split.test_unit)});
@@ -487,17 +523,18 @@ bool AuditReport::within_limit() const {
 
 namespace {
 
-// Where more can be drawn, of few rows more than of many.
-std::vector<AuditTable> further_releases(const AuditInput& input, const AuditOptions& options) {
+// Where more can be drawn, of few rows more than of many; and of a wide table no more than can be learned from.
+void add_releases(const AuditInput& input, const FeatureMap& map, const SuiteOptions& suite,
+                  const AuditOptions& options, SuiteInput& suite_in) {
   constexpr Index kEnough = 20'000;  // released rows to learn from
   constexpr Index kMost = 12;
-  std::vector<AuditTable> again;
-  if (!input.draw_again) return again;
-  const Index few = std::min(kMost, kEnough / std::max<Index>(1, input.released.rows()));
-  const auto releases =
+  if (!input.draw_again) return;
+  const Index rows = std::max<Index>(1, input.released.rows());
+  const Index few = std::min(kMost, kEnough / rows);
+  const auto wanted =
       options.quick ? options.training_releases : std::max<Index>(options.training_releases, few);
-  for (Index r = 1; r < releases; ++r) again.push_back(input.draw_again(r));
-  return again;
+  const Index room = std::max<Index>(2, 1 + suite.most_cells / (rows * std::max<Index>(1, map.width())));
+  for (Index r = 1; r < std::min(wanted, room); ++r) suite_in.again.push_back(map.apply(input.draw_again(r)));
 }
 
 // A limit that this audit could not have seen exceeded says nothing when it is kept.
@@ -564,12 +601,15 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   std::vector<AttackTarget> targets;
   for (const AuditColumn& column : input.sensitive) targets.push_back(target_for(column, split, options));
 
-  const std::vector<AuditTable> again = further_releases(input, options);
-  const FeatureMap map(input.released, options.features, input.trained_rows);
-  const SuiteInput suite_in = suite_input(map, input.released, again);
-  const SuiteOptions suite = suite_options(options);
+  const std::vector<bool> traced =
+      traced_columns(input.released, targets, split, options.features, options.threads);
+  const FeatureMap map(input.released, options.features, input.trained_rows, traced);
+  SuiteOptions suite = suite_options(options);
+  suite.most_training_rows = std::min(suite.most_training_rows, room_for_rows(suite, map.width()));
+  SuiteInput suite_in = suite_input(map, input.released);
+  add_releases(input, map, suite, options, suite_in);
   AuditReport report = start_report(input, split, unit, suite, options);
-  report.releases_per_training_row = static_cast<int>(again.size()) + 1;
+  report.releases_per_training_row = static_cast<int>(suite_in.again.size()) + 1;
   if (map.width() == 0) {
     report_nothing(targets, split, report);
     return report;
@@ -582,9 +622,10 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
     if (options.quick && own.attackers.empty()) own.attackers = quick_attackers(target.continuous);
     SuiteResult result = attack(suite_in, target, split, own);
     AttributeAudit attribute = describe(input, suite_in, target, split, result, options);
+    if (std::string note = left_out_note(traced); !note.empty()) attribute.notes.push_back(std::move(note));
     if (!input.side.empty())
       attribute.side = side_information(input, target, split, attribute.leakage, options);
-    if (input.draw_again) attribute.repeats = repeated_releases(input, target, split, options);
+    if (input.draw_again) attribute.repeats = repeated_releases(input, target, split, options, attribute.notes);
     if (t < options.known_power.size()) {
       judge_power(options.known_power[t], options.limit, attribute);
     } else if (options.measure_power) {

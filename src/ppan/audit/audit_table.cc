@@ -191,6 +191,23 @@ AuditTable table_of_rows(RowSource& source, const std::map<std::string, CellKind
   return table;
 }
 
+AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> which) {
+  AuditColumn out;
+  out.name = column.name;
+  out.level = column.level;
+  out.category = column.category;
+  out.missing.reserve(which.size());
+  if (column.has_text()) out.code.reserve(which.size());
+  if (column.numeric()) out.number.resize(static_cast<Index>(which.size()));
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const auto row = static_cast<std::size_t>(which[i]);
+    out.missing.push_back(column.missing[row]);
+    if (column.has_text()) out.code.push_back(column.code[row]);
+    if (column.numeric()) out.number[static_cast<Index>(i)] = column.number[which[i]];
+  }
+  return out;
+}
+
 void append_rows(AuditColumn& column, const AuditColumn& more) {
   if (column.numeric() != more.numeric() || column.has_text() != more.has_text())
     throw Error(ErrorCode::kBadInput,

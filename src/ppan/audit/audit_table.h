@@ -62,6 +62,9 @@ std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const st
 /// text that they are written as; what the source calls a number is one, unless `kinds` says otherwise.
 AuditTable table_of_rows(RowSource& source, const std::map<std::string, CellKind>& kinds = {});
 
+/// Some of the rows, in this order.
+AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> which);
+
 /// `more` below `table`: the same columns, text by text.
 void append_rows(AuditColumn& column, const AuditColumn& more);
 void append_rows(AuditTable& table, const AuditTable& more);

@@ -20,6 +20,7 @@ namespace {
 constexpr int kPatience = 15;     // rounds without gain
 constexpr int kLeastRounds = 15;  // with many classes the budget of trees is spent soon
 constexpr int kMostRounds = 300;
+constexpr Index kManyFeatures = 256;
 
 void check(int status) {
   if (status == 0) return;
@@ -95,13 +96,15 @@ double last_number(const char* text) {
 // Owner of a model of XGBoost.
 class TreeModel {
  public:
-  TreeModel(const TreeData& train, const TreeData& selection) {
+  TreeModel(const TreeData& train, const TreeData& selection, Index features) {
     const std::array<DMatrixHandle, 2> data{train.handle(), selection.handle()};
     check(XGBoosterCreate(data.data(), data.size(), &handle_));
     set("verbosity", "0");
     set("nthread", "1");
     set("tree_method", "hist");
     set("min_child_weight", "1");
+    // Most of the time goes into looking for the best threshold of every feature in every node.
+    if (features > kManyFeatures) set("max_bin", "64");
   }
   ~TreeModel() { XGBoosterFree(handle_); }
   TreeModel(const TreeModel&) = delete;
@@ -154,7 +157,7 @@ class TreeModel {
 struct TreeAttacker::Booster {
   TreeModel model;
   std::vector<float> start;
-  Booster(const TreeData& train, const TreeData& selection) : model(train, selection) {}
+  Booster(const TreeData& train, const TreeData& selection, Index features) : model(train, selection, features) {}
 };
 
 TreeAttacker::TreeAttacker(const AttackTask& task) : Attacker(task) {}
@@ -178,7 +181,7 @@ void TreeAttacker::fit(const AttackRows& train, const AttackRows& selection, Ran
   const int rounds = std::clamp(task_.effort.trees / (binary ? 1 : task_.levels), kLeastRounds, kMostRounds);
   double least = std::numeric_limits<double>::infinity();
   for (const TreeShape& shape : kShapes) {
-    auto booster = std::make_unique<Booster>(a, b);
+    auto booster = std::make_unique<Booster>(a, b, train.data.cols());
     booster->start = start;
     TreeModel& model = booster->model;
     model.set("objective", binary ? "binary:logistic" : "multi:softprob");
@@ -231,7 +234,7 @@ TreeRegression regress_with_trees(const Matrix<float>& train, const Vector<float
   TreeData c(test);
   a.set("label", {y_train.data(), y_train.data() + y_train.size()});
   b.set("label", {y_selection.data(), y_selection.data() + y_selection.size()});
-  TreeModel model(a, b);
+  TreeModel model(a, b, train.cols());
   model.set("objective", "reg:squarederror");
   model.set("base_score", fmt::format("{}", y_train.mean()));
   model.set("eta", "0.1");

@@ -99,7 +99,7 @@ UnalignedFinding attack_carried(const UnalignedInput& input, UnalignedFinding ou
   FeatureOptions features = options.features;
   features.row_position = false;
   const FeatureMap map(known, features);
-  const SuiteInput suite_in = suite_input(map, known, {});
+  const SuiteInput suite_in = suite_input(map, known);
   const SuiteResult found = attack(suite_in, target, split, suite_for(options));
   describe(found, target, split, out);
   if (control > 0) {
@@ -174,7 +174,7 @@ UnalignedFinding attack_not_carried(const UnalignedInput& input, UnalignedFindin
   features.row_position = false;
   const auto run = [&](const AuditTable& table) {
     const FeatureMap map(table, features);
-    return attack(suite_input(map, table, {}), target, split, suite_for(options));
+    return attack(suite_input(map, table), target, split, suite_for(options));
   };
   const SuiteResult without = run(take_columns(input.original, out.known));
   const SuiteResult with = run(with_nearest(input, out.known));

@@ -176,6 +176,34 @@ double rounding_cost(const std::vector<double>& sorted, const ColumnEncoding& co
   return sum / count;
 }
 
+// Steps of times, in microseconds, coarsest first: so many days, and parts of a day that clocks show.
+std::vector<double> time_steps(double width) {
+  constexpr double kSecond = 1e6;
+  constexpr double kMinute = 60 * kSecond;
+  constexpr double kHour = 60 * kMinute;
+  constexpr double kDay = 24 * kHour;
+  std::vector<double> out;
+  for (double power = std::pow(10.0, std::max(0.0, std::ceil(std::log10(width / kDay)) + 1)); power >= 1; power /= 10) {
+    for (const int digit : {5, 2, 1}) out.push_back(digit * power * kDay);
+  }
+  for (const int hours : {12, 6, 3, 2, 1}) out.push_back(hours * kHour);
+  for (const double unit : {kMinute, kSecond}) {
+    for (const int count : {30, 15, 10, 5, 2, 1}) out.push_back(count * unit);
+  }
+  for (double power = kSecond / 10; power >= 1; power /= 10) {
+    for (const int digit : {5, 2, 1}) out.push_back(digit * power);
+  }
+  return out;
+}
+
+// The coarsest of these that costs little enough.
+double automatic_time_grid(const std::vector<double>& sorted, const ColumnEncoding& column, double most_cost) {
+  for (const double step : time_steps(std::max(1.0, column.most - column.least))) {
+    if (rounding_cost(sorted, column, step) <= most_cost + kRoundOff) return step;
+  }
+  return 1;
+}
+
 // The coarsest of 1, 2, 5 x 10^k that costs little enough, no finer than the values are written.
 double automatic_grid(const std::vector<double>& sorted, const ColumnEncoding& column, double native,
                       double most_cost) {
@@ -283,7 +311,9 @@ void fit_number(const TableColumn& column, const ColumnSpec& spec, const Encodin
   const bool as_written = native >= kLeastGrid && shares_values(present, min_rows);
   out.grid = spec.grid    ? declared_grid(spec)
              : as_written ? native
-                          : automatic_grid(present, out, native, options.grid_cost);
+             : spec.type == ColumnType::kTimestamp
+                 ? automatic_time_grid(present, out, options.grid_cost)
+                 : automatic_grid(present, out, native, options.grid_cost);
   // The values are multiples of the grid, so this is how many decimals they need; a column that always shows
   // more of them (12.50) keeps doing so.
   const int needed = decimals_of(out.grid);

@@ -55,7 +55,7 @@ void check_levels(const std::vector<ColumnLevels>& levels, const std::vector<std
 }  // namespace
 
 HeadsShape Heads::shape(Index features) const {
-  HeadsShape out{.features = features, .noise_inputs = noise_inputs, .hidden = hidden, .cells = {}, .pairs = pairs};
+  HeadsShape out{.features = features, .noise_inputs = noise_inputs, .hidden = hidden, .cells = {}, .pairs = pairs, .links = links, .base = base};
   for (const Head& head : heads) out.cells.push_back(static_cast<Index>(head.cell.size()));
   return out;
 }
@@ -85,15 +85,23 @@ Problems Heads::check(const Encoding& encoding, const Layout& observed_layout,
     list.require(covered[c] == (derived ? 0 : 1), "heads",
                  fmt::format("released column {} is in {} of them", c + 1, covered[c]));
   }
+  const auto sized = [&](std::int32_t first, std::int32_t second, Index of_first, Index of_second) {
+    return first >= 0 && first < second && static_cast<std::size_t>(second) < heads.size() &&
+           of_first == static_cast<Index>(heads[static_cast<std::size_t>(first)].cell.size()) &&
+           of_second == static_cast<Index>(heads[static_cast<std::size_t>(second)].cell.size());
+  };
   for (const HeadPair& pair : pairs) {
-    const bool known = pair.first >= 0 && pair.first < pair.second &&
-                       static_cast<std::size_t>(pair.second) < heads.size();
-    const bool sized =
-        known &&
-        pair.together.rows() == static_cast<Index>(heads[static_cast<std::size_t>(pair.first)].cell.size()) &&
-        pair.together.cols() == static_cast<Index>(heads[static_cast<std::size_t>(pair.second)].cell.size());
-    list.require(sized && pair.together.allFinite(), "pairs", "must tell about two heads in their order");
+    list.require(sized(pair.first, pair.second, pair.together.rows(), pair.together.cols()) && pair.together.allFinite(),
+                 "pairs", "must tell about two heads in their order");
   }
+  for (const HeadLink& link : links) {
+    list.require(sized(link.first, link.second, link.logit.cols(), link.logit.rows()) && link.logit.allFinite(), "links",
+                 "must tell about two heads in their order");
+  }
+  bool based = base.size() == heads.size();
+  for (std::size_t h = 0; based && h < heads.size(); ++h)
+    based = base[h].size() == static_cast<Index>(heads[h].cell.size()) && base[h].allFinite();
+  list.require(based, "base", "must have a finite number for each cell");
   problems = list.take();
   if (!problems.empty() || heads.empty()) return problems;
   Index width = codebook_features(observed_layout, observed) + noise_inputs;
@@ -102,13 +110,13 @@ Problems Heads::check(const Encoding& encoding, const Layout& observed_layout,
   for (const Head& head : heads) {
     const auto count = static_cast<Index>(head.cell.size());
     cells += count;
-    needed += count * count;
+    needed += count * count + count;
   }
   for (const Index units : hidden) {
     needed += (width + 1) * units;
     width = units;
   }
-  needed += (width + 1) * cells;
+  needed += (width + 1) * (cells + static_cast<Index>(heads.size()));
   list.require(parameters.size() == needed && parameters.allFinite(), "parameters",
                fmt::format("must be {} finite numbers", needed));
   return list.take();
@@ -211,6 +219,12 @@ nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,
     json["pairs"].push_back({{"first", heads.pairs[p].first}, {"second", heads.pairs[p].second}});
     tensors[fmt::format("{}.pair-{}", prefix, p)] = heads.pairs[p].together;
   }
+  json["links"] = nlohmann::json::array();
+  for (std::size_t l = 0; l < heads.links.size(); ++l) {
+    json["links"].push_back({{"first", heads.links[l].first}, {"second", heads.links[l].second}});
+    tensors[fmt::format("{}.link-{}", prefix, l)] = heads.links[l].logit;
+  }
+  for (std::size_t h = 0; h < heads.base.size(); ++h) tensors[fmt::format("{}.base-{}", prefix, h)] = heads.base[h];
   tensors[prefix + ".parameters"] = heads.parameters;
   return json;
 }
@@ -239,10 +253,19 @@ Heads heads_from_json(const nlohmann::json& json, const std::map<std::string, Ma
       out.pairs.push_back(
           {pair.at("first").get<std::int32_t>(), pair.at("second").get<std::int32_t>(), tensor(name)});
     }
-    const Matrix<float> parameters = tensor(prefix + ".parameters");
-    if (parameters.cols() != 1)
-      throw Error(ErrorCode::kBadInput, "the parameters of heads are not a single column");
-    out.parameters = parameters.col(0);
+    for (const nlohmann::json& link : json.at("links")) {
+      const std::string name = fmt::format("{}.link-{}", prefix, out.links.size());
+      out.links.push_back(
+          {link.at("first").get<std::int32_t>(), link.at("second").get<std::int32_t>(), tensor(name)});
+    }
+    const auto column = [&](const std::string& name) -> Vector<float> {
+      const Matrix<float> values = tensor(name);
+      if (values.cols() != 1)
+        throw Error(ErrorCode::kBadInput, fmt::format("the tensor \"{}\" of heads is not a single column", name));
+      return values.col(0);
+    };
+    for (std::size_t h = 0; h < out.heads.size(); ++h) out.base.push_back(column(fmt::format("{}.base-{}", prefix, h)));
+    out.parameters = column(prefix + ".parameters");
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::kBadInput, fmt::format("heads cannot be read: {}", error.what()));
   }

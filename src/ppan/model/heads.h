@@ -1,8 +1,8 @@
 #pragma once
 
 // The heads family: every released column is cut into cells (levels of codebook_levels.h: categories, spikes,
-// quantile bins, missing), and a network draws a cell for each from a head of its own, one after the other
-// (heads_network.h). A number whose own cell is drawn is released as it is, otherwise a value within the cell
+// quantile bins, missing), and a network draws a cell for each from a head of its own, one after the other:
+// either the own one is kept, or another is drawn that fits what was drawn before (heads_network.h). A number whose own cell is drawn is released as it is, otherwise a value within the cell
 // is drawn. Columns that depend on each other closely are one head over the combinations that occur; derived
 // columns have none and are looked up again (row_rules.h). Cells that fewer than `least_rows` training people
 // have together, where chance would put many more, are never drawn together.
@@ -37,6 +37,8 @@ struct Heads {
   std::vector<ColumnLevels> released{};  ///< Of each released column.
   std::vector<Head> heads{};             ///< Every released column that is not derived is in one of them.
   std::vector<HeadPair> pairs{};
+  std::vector<HeadLink> links{};
+  std::vector<Vector<float>> base{};  ///< Of each head: with the links, what a redrawn cell is drawn from.
   Vector<float> parameters{};  ///< See HeadsNetwork.
 
   [[nodiscard]] HeadsShape shape(Index features) const;

@@ -1,9 +1,40 @@
 #include "ppan/model/heads_network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ppan {
+namespace {
+
+// Gates end here: from farther off there would be no way back in time.
+template <typename Scalar>
+constexpr Scalar kMostGate = 6;
+
+template <typename Scalar>
+Scalar kept(Scalar gate) {
+  return 1 / (1 + std::exp(-std::clamp(gate, -kMostGate<Scalar>, kMostGate<Scalar>)));
+}
+
+// Logits become probabilities. What is left out is exactly 0, and everything is where nothing is left: vectorised
+// exponentials of minus infinity end at the least normal number.
+template <typename Vector>
+void exponentiate(Vector& v) {
+  using Scalar = typename Vector::Scalar;
+  constexpr auto kOut = Scalar(-80);
+  constexpr auto kLeast = Scalar(1e-30);
+  const Scalar most = v.maxCoeff();
+  if (most == -std::numeric_limits<Scalar>::infinity()) {
+    v.setZero();
+    return;
+  }
+  for (Index c = 0; c < v.size(); ++c) v[c] = std::max(v[c] - most, kOut);
+  v = v.array().exp();
+  v = (v.array() < kLeast).select(Scalar(0), v);
+  v /= v.sum();
+}
+
+}  // namespace
 
 template <typename Scalar>
 HeadsNetwork<Scalar>::HeadsNetwork(HeadsShape shape) : shape_(std::move(shape)) {
@@ -12,33 +43,49 @@ HeadsNetwork<Scalar>::HeadsNetwork(HeadsShape shape) : shape_(std::move(shape)) 
     cells_ += count;
   }
   network_ = Mlp<Scalar>(
-      {.inputs = shape_.features + shape_.noise_inputs, .hidden = shape_.hidden, .outputs = cells_});
+      {.inputs = shape_.features + shape_.noise_inputs, .hidden = shape_.hidden, .outputs = cells_ + heads()});
   Index next = network_.parameter_count();
   for (const Index count : shape_.cells) {
     table_.push_back(next);
     next += count * count;
   }
+  for (const Index count : shape_.cells) {
+    gate_.push_back(next);
+    next += count;
+  }
   pairs_of_.resize(shape_.cells.size());
   for (std::size_t p = 0; p < shape_.pairs.size(); ++p)
     pairs_of_[static_cast<std::size_t>(shape_.pairs[p].second)].push_back(p);
+  links_of_.resize(shape_.cells.size());
+  for (std::size_t l = 0; l < shape_.links.size(); ++l)
+    links_of_[static_cast<std::size_t>(shape_.links[l].second)].push_back(l);
 }
 
 template <typename Scalar>
 Index HeadsNetwork<Scalar>::parameter_count() const {
-  Index count = network_.parameter_count();
+  Index count = network_.parameter_count() + cells_;
   for (const Index cells : shape_.cells) count += cells * cells;
   return count;
 }
 
 template <typename Scalar>
-void HeadsNetwork<Scalar>::initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table,
+void HeadsNetwork<Scalar>::initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table, Scalar gate,
                                       Vector<Scalar>& parameters) const {
   parameters.resize(parameter_count());
   network_.initialise(random, parameters.data());
   const Index last = shape_.hidden.empty() ? network_.shape().inputs : shape_.hidden.back();
-  parameters.segment(network_.parameter_count() - (last + 1) * cells_, (last + 1) * cells_).setZero();
+  const Index outputs = (last + 1) * network_.shape().outputs;
+  parameters.segment(network_.parameter_count() - outputs, outputs).setZero();
   for (std::size_t h = 0; h < table.size(); ++h)
     Eigen::Map<Matrix<Scalar>>(parameters.data() + table_[h], shape_.cells[h], shape_.cells[h]) = table[h];
+  parameters.tail(cells_).setConstant(gate);
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::set_head(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const {
+  const Index count = shape_.cells[head];
+  parameters.segment(gate_[head], count).setConstant(gate);
+  parameters.segment(table_[head], count * count).setZero();
 }
 
 template <typename Scalar>
@@ -49,44 +96,75 @@ void HeadsNetwork<Scalar>::draw(const Vector<Scalar>& parameters, const Matrix<S
   input_.resize(rows, features.cols() + noise.cols());
   input_.leftCols(features.cols()) = features;
   input_.rightCols(noise.cols()) = noise;
-  probability_ = network_.forward(parameters.data(), input_, workspace_).transpose();
+  output_ = network_.forward(parameters.data(), input_, workspace_).transpose();
+  redrawn_ = output_.topRows(cells_);
+  probability_.resize(cells_, rows);
+  keep_.resize(heads(), rows);
+  gates_.resize(heads(), rows);
+  again_.resize(heads(), rows);
   drawn.resize(heads(), rows);
   for (Index i = 0; i < rows; ++i) {
     for (std::size_t h = 0; h < first_.size(); ++h) {
       const Index count = shape_.cells[h];
-      probability_.col(i).segment(first_[h], count) += Eigen::Map<const Vector<Scalar>>(
-          parameters.data() + table_[h] + own(static_cast<Index>(h), i) * count, count);
+      const Index cell = own(static_cast<Index>(h), i);
+      redrawn_.col(i).segment(first_[h], count) +=
+          Eigen::Map<const Vector<Scalar>>(parameters.data() + table_[h] + cell * count, count);
+      const Scalar gate = output_(cells_ + static_cast<Index>(h), i) + parameters[gate_[h] + cell];
+      gates_(static_cast<Index>(h), i) = static_cast<Scalar>(kGateScale) * gate;
+      keep_(static_cast<Index>(h), i) = kept(gates_(static_cast<Index>(h), i));
     }
-    draw_row(i, uniform.col(i).data(), drawn.col(i).data());
+    draw_row(i, own.col(i).data(), uniform.col(i).data(), drawn.col(i).data());
   }
 }
 
+// Fills S of the head; returns r, or less than 0 where the own cell cannot stand beside what was drawn.
 template <typename Scalar>
-void HeadsNetwork<Scalar>::draw_row(Index row, const Scalar* uniform, std::int32_t* drawn) {
+Scalar HeadsNetwork<Scalar>::redraw(std::size_t head, Index row, std::int32_t own, const std::int32_t* drawn) {
   constexpr Scalar kNever = -std::numeric_limits<Scalar>::infinity();
-  constexpr Scalar kOut = -80;
-  constexpr auto kLeast = Scalar(1e-30);
+  auto s = redrawn_.col(row).segment(first_[head], shape_.cells[head]);
+  if (shape_.base.empty()) {
+    model_.setZero(s.size());
+  } else {
+    model_ = shape_.base[head].template cast<Scalar>();
+  }
+  for (const std::size_t number : links_of_[head]) {
+    const HeadLink& link = shape_.links[number];
+    model_ += link.logit.col(drawn[link.first]).template cast<Scalar>();
+  }
+  // A cell that cannot stand beside all that was drawn is left out, unless none is left.
+  for (const std::size_t number : pairs_of_[head]) {
+    const HeadPair& pair = shape_.pairs[number];
+    const std::int32_t before = drawn[pair.first];
+    bool any = false;
+    for (Index c = 0; c < model_.size() && !any; ++c) any = model_[c] > kNever && pair.together(before, c) > 0;
+    if (!any) continue;
+    for (Index c = 0; c < model_.size(); ++c) {
+      if (pair.together(before, c) <= 0) model_[c] = kNever;
+    }
+  }
+  s += model_;
+  s[own] = kNever;
+  const bool possible = model_[own] > kNever;
+  exponentiate(s);
+  exponentiate(model_);
+  return possible ? model_[own] : Scalar(-1);
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::draw_row(Index row, const std::int32_t* own, const Scalar* uniform, std::int32_t* drawn) {
   for (std::size_t h = 0; h < first_.size(); ++h) {
+    Scalar& keep = keep_(static_cast<Index>(h), row);
+    Scalar& again = again_(static_cast<Index>(h), row);
+    again = redraw(h, row, own[h], drawn);
+    const auto s = redrawn_.col(row).segment(first_[h], shape_.cells[h]);
+    if (again < 0) {
+      keep = again = 0;
+    } else if (s.sum() <= 0) {
+      again = 1;  // there is no other
+    }
     auto p = probability_.col(row).segment(first_[h], shape_.cells[h]);
-    // A cell that cannot stand beside all that was drawn is left out, unless none is left.
-    for (const std::size_t number : pairs_of_[h]) {
-      const HeadPair& pair = shape_.pairs[number];
-      const std::int32_t before = drawn[pair.first];
-      bool any = false;
-      for (Index c = 0; c < p.size() && !any; ++c) any = p[c] > kNever && pair.together(before, c) > 0;
-      if (!any) continue;
-      for (Index c = 0; c < p.size(); ++c) {
-        if (pair.together(before, c) <= 0) p[c] = kNever;
-      }
-    }
-    const Scalar most = p.maxCoeff();
-    for (Index c = 0; c < p.size(); ++c) {
-      if (p[c] == kNever) p[c] = most + kOut;
-    }
-    p = (p.array() - most).exp();
-    // What was left out is exactly 0: vectorised exponentials end at the least normal number.
-    p = (p.array() < kLeast).select(Scalar(0), p);
-    p /= p.sum();
+    p = (1 - keep) * (1 - again) * s;
+    p[own[h]] += keep + (1 - keep) * again;
     Scalar left = uniform[h];
     std::int32_t cell = -1;
     for (Index c = 0; c < p.size(); ++c) {
@@ -104,16 +182,25 @@ void HeadsNetwork<Scalar>::backward(const Vector<Scalar>& parameters, const Cell
                                     const Matrix<Scalar>& cost, Vector<Scalar>& gradient) {
   const Index rows = probability_.cols();
   gradient.setZero(parameter_count());
-  d_logit_ = cost;
+  d_logit_.resize(cells_ + heads(), rows);
   for (Index i = 0; i < rows; ++i) {
     for (std::size_t h = 0; h < first_.size(); ++h) {
       const Index count = shape_.cells[h];
-      const auto p = probability_.col(i).segment(first_[h], count);
+      const Index cell = own(static_cast<Index>(h), i);
+      const auto s = redrawn_.col(i).segment(first_[h], count);
+      const auto of_cell = cost.col(i).segment(first_[h], count);
+      const Scalar keep = keep_(static_cast<Index>(h), i);
+      const Scalar mean = s.dot(of_cell);
       auto d = d_logit_.col(i).segment(first_[h], count);
-      const Scalar mean = p.dot(d);
-      d = p.array() * (d.array() - mean);
-      Eigen::Map<Vector<Scalar>>(gradient.data() + table_[h] + own(static_cast<Index>(h), i) * count, count) +=
-          d;
+      const Scalar other = 1 - again_(static_cast<Index>(h), i);
+      d = (1 - keep) * other * s.array() * (of_cell.array() - mean);
+      Eigen::Map<Vector<Scalar>>(gradient.data() + table_[h] + cell * count, count) += d;
+      Scalar gate = static_cast<Scalar>(kGateScale) * keep * (1 - keep) * other * (of_cell[cell] - mean);
+      // Beyond the end, only the way back counts.
+      const Scalar logit = gates_(static_cast<Index>(h), i);
+      if ((logit > kMostGate<Scalar> && gate < 0) || (logit < -kMostGate<Scalar> && gate > 0)) gate = 0;
+      d_logit_(cells_ + static_cast<Index>(h), i) = gate;
+      gradient[gate_[h] + cell] += gate;
     }
   }
   d_output_ = d_logit_.transpose();

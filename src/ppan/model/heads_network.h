@@ -1,12 +1,19 @@
 #pragma once
 
-// P(z|w) as cells drawn one head after the other. With own_h the cell of head h that the row has:
+// P(z|w) as cells drawn one head after the other. With own_h the cell of head h that the row has and z_g what the
+// earlier heads drew:
 //
-//     logit_h(c) = network(w, noise)_h,c + table_h(own_h, c),
+//     P_h(c) = keep_h [c = own_h] + (1 - keep_h) ( r_h [c = own_h] + (1 - r_h) S_h(c) )
+//     keep_h = logistic(kGateScale (network(w, noise)_h + gate_h(own_h)))
+//     r_h    = R_h(own_h),  R_h(c) = softmax(base_h(c) + sum_g link_gh(c, z_g))
+//     S_h(c) = softmax over the others of base_h(c) + sum_g link_gh(c, z_g) + network(w, noise)_h,c + table_h(own_h, c),
 //
-// softmaxed over those cells that can stand beside what the earlier heads drew (HeadPair). The noise is
-// shared by all heads, so that columns can change together; the table is where copying begins.
-// Parameters are one flat vector: the network's, then table_h of each head, a column for each own cell.
+// over those cells that can stand beside what the earlier heads drew (HeadPair). R is a model of the column given those
+// that were drawn before (HeadLink), fitted once. With network and table 0, a head that keeps nothing redraws its column
+// from what is released of the others, which tells nobody anything new. Whether the own cell stays is the gate's matter
+// alone: where S could give it too, it learned to while distortion was dear, and the gate had nothing left to say. The noise is
+// shared by all heads, so that columns can change together. Parameters are one flat vector: the network's (outputs: all
+// cells, then a gate for each head), then table_h of each head, a column for each own cell, then gate_h of each head.
 
 #include <vector>
 
@@ -24,13 +31,25 @@ struct HeadPair {
   Matrix<float> together{};  ///< Cells of `first` x cells of `second`: 1, or 0 for those that never do.
 };
 
+/// What a drawn cell adds to the logits of a later head. Fitted once, and not trained.
+struct HeadLink {
+  std::int32_t first = 0;   ///< Drawn before ...
+  std::int32_t second = 0;  ///< ... this one.
+  Matrix<float> logit{};    ///< Cells of `second` x cells of `first`.
+};
+
 struct HeadsShape {
   Index features = 1;
   Index noise_inputs = 0;
   std::vector<Index> hidden;
   std::vector<Index> cells;  ///< Of each head.
   std::vector<HeadPair> pairs;
+  std::vector<HeadLink> links;
+  std::vector<Vector<float>> base;  ///< Of each head; empty: 0.
 };
+
+/// Gates have far to go between keeping and redrawing, in steps that suit the weights of a network.
+inline constexpr double kGateScale = 3;
 
 template <typename Scalar>
 class HeadsNetwork {
@@ -43,9 +62,11 @@ class HeadsNetwork {
   [[nodiscard]] Index cells() const { return cells_; }
   [[nodiscard]] Index first(std::size_t head) const { return first_[head]; }
   [[nodiscard]] Index heads() const { return static_cast<Index>(shape_.cells.size()); }
-  /// The network begins at 0 outputs, the tables with `table`, cells x own cells of each head.
-  void initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table,
+  /// The network begins at 0 outputs, the tables with `table`, cells x own cells of each head, the gates with `gate`.
+  void initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table, Scalar gate,
                   Vector<Scalar>& parameters) const;
+  /// Sets the gates of one head, and its table to 0.
+  void set_head(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const;
 
   /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows x
   /// noise inputs, `uniform` heads x rows, on [0, 1).
@@ -60,19 +81,28 @@ class HeadsNetwork {
                 Vector<Scalar>& gradient);
 
  private:
-  void draw_row(Index row, const Scalar* uniform, std::int32_t* drawn);
+  void draw_row(Index row, const std::int32_t* own, const Scalar* uniform, std::int32_t* drawn);
+  Scalar redraw(std::size_t head, Index row, std::int32_t own, const std::int32_t* drawn);
 
   HeadsShape shape_;
   std::vector<Index> first_;
   std::vector<Index> table_;  // where the table of each head begins
+  std::vector<Index> gate_;   // and its gates
   std::vector<std::vector<std::size_t>> pairs_of_;  // pairs whose second is this head
+  std::vector<std::vector<std::size_t>> links_of_;
   Index cells_ = 0;
   Mlp<Scalar> network_;
   MlpWorkspace<Scalar> workspace_;
   Matrix<Scalar> input_;
+  Matrix<Scalar> output_;       // of the network: cells and gates x rows
+  Matrix<Scalar> redrawn_;      // S, cells x rows
+  Matrix<Scalar> gates_;        // logits of the following
+  Matrix<Scalar> keep_;         // heads x rows
+  Matrix<Scalar> again_;        // r, heads x rows
+  Vector<Scalar> model_;        // log R of a head, but for a constant
   Matrix<Scalar> probability_;  // cells x rows
-  Matrix<Scalar> d_logit_;      // cells x rows
-  Matrix<Scalar> d_output_;     // rows x cells
+  Matrix<Scalar> d_logit_;      // cells and gates x rows
+  Matrix<Scalar> d_output_;     // rows x cells and gates
 };
 
 }  // namespace ppan

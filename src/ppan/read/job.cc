@@ -455,6 +455,7 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
   take_roles(roles, reader.column_names(), job);
   const TableProfile table = profile_table(reader);
   std::map<std::string, ColumnRemark> remarks;
+  std::vector<ColumnSpec> for_reading;
   for (const ColumnProfile& column : table.columns) {
     const TypeGuess type = guess_type(column);
     ColumnSpec spec;
@@ -480,11 +481,13 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
     }
     remarks[column.name] = {std::move(text), type.constant && !has_role};
+    for_reading.push_back(spec);
+    for_reading.back().missing.insert(for_reading.back().missing.end(), type.of_few.begin(), type.of_few.end());
     job.schema.columns.push_back(std::move(spec));
   }
   if (!roles.sensitive.empty()) require_none(job.schema.check(), "these roles cannot be used");
   if (table.rows <= kMostDependencyRows) {
-    if (const auto second = again()) note_dependencies(read_table(*second, job.schema.columns), remarks);
+    if (const auto second = again()) note_dependencies(read_table(*second, for_reading), remarks);
   }
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <unordered_set>
 
 #include "ppan/read/table.h"
+#include "ppan/source/calendar.h"
 #include "ppan/source/csv.h"
 
 namespace ppan {
@@ -38,18 +41,32 @@ bool looks_like_date(std::string_view text) {
   return groups == 3 && year;
 }
 
+// Rows that must say the same for it to be nobody's own.
+constexpr std::int64_t kSharedRows = 5;
+
+// What a few rows say is theirs; a marker of "no value" stands in many, or is a usual one.
+bool is_marker(const std::string& word, std::int64_t rows) {
+  constexpr std::array<std::string_view, 17> kUsual{
+      "-",    "--",   ".",       "*",       "n/a",           "na",      "#n/a",      "n.a.", "nil",
+      "none", "null", "missing", "unknown", "not available", "refused", "no answer", "nan"};
+  std::string lower = word;
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return rows >= kSharedRows || std::ranges::find(kUsual, lower) != kUsual.end();
+}
+
 std::string a_few_words(const ColumnProfile& column) {
-  // What a few rows say is theirs; a marker of "no value" stands in many.
-  constexpr std::int64_t kLeastRows = 5;
   std::string text;
   bool rare = false;
   for (const auto& [word, count] : column.words) {
-    if (count < kLeastRows) {
+    if (!is_marker(word, count)) {
       rare = true;
       continue;
     }
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} ({} rows)", quoted_text(word), count);
+    text += quoted_text(word);
+    if (count >= kSharedRows) text += fmt::format(" ({} rows)", count);
   }
   if (rare) text += text.empty() ? "words in a few rows" : ", and words in a few rows";
   return text;
@@ -72,6 +89,40 @@ TypeGuess guess_words(const ColumnProfile& c) {
   } else if (c.distinct > 64) {
     guess.sure = false;
     guess.reason += ": only the most frequent are kept, the others are grouped";
+  }
+  return guess;
+}
+
+// Rows in words that may stand for "no value": few of them, in few rows.
+bool few_words(const ColumnProfile& c, std::int64_t others) {
+  std::int64_t in_words = 0;
+  for (const auto& word : c.words) in_words += word.second;
+  return !c.more_words && c.words.size() <= 3 && in_words == c.present() - others && others * 100 >= c.present() * 95;
+}
+
+// A column of `values` but for a few words: these are taken for missing.
+void take_words(const ColumnProfile& c, const std::string& values, TypeGuess& guess) {
+  for (const auto& [word, rows] : c.words) {
+    (is_marker(word, rows) ? guess.missing : guess.of_few).push_back(word);
+  }
+  guess.sure = false;
+  guess.reason = fmt::format("{} but for {}", values, a_few_words(c));
+  guess.reason += guess.of_few.empty() ? ", taken for missing"
+                                       : "; correct these cells, or add the words to `missing` of the column";
+}
+
+// ISO dates and times, which a release can write.
+TypeGuess guess_iso(const ColumnProfile& c) {
+  TypeGuess guess;
+  const bool times = c.format.form == NumberForm::kTimestamp;
+  guess.type = times ? ColumnType::kTimestamp : ColumnType::kDate;
+  guess.reason = times ? "times" : "dates";
+  if (!c.format.fixed) {
+    guess.sure = false;
+    guess.reason += ", released as 2024-01-31 12:30:00 (in UTC where they name a zone), however they are written here";
+  }
+  if (!c.words.empty()) {
+    take_words(c, "all " + guess.reason, guess);
   }
   return guess;
 }
@@ -122,6 +173,10 @@ struct TableProfiler::Counter {
   RowColumn from;
   std::unordered_set<std::size_t> seen;  // hashes: 64 bits, so that two values never meet in practice
   double last = 0;
+  std::int64_t iso_dates = 0;
+  std::int64_t iso_times = 0;
+  std::int64_t as_written = 0;  // times that a release writes in the same way
+  std::string written;          // scratch
   int most_decimals = 0;
   int least_decimals = kMostDecimals + 1;
   bool grid = true;
@@ -169,7 +224,10 @@ struct TableProfiler::Counter {
       add_number(number);
       return;
     }
-    if (looks_like_date(cell)) ++p.dates;
+    if (looks_like_date(cell)) {
+      ++p.dates;
+      if (add_iso(cell)) return;
+    }
     const auto word =
         std::find_if(p.words.begin(), p.words.end(), [&](const auto& w) { return w.first == cell; });
     if (word != p.words.end()) {
@@ -179,6 +237,21 @@ struct TableProfiler::Counter {
     } else {
       p.more_words = true;
     }
+  }
+
+  // Whether the cell is a date or time that a column of that type can hold.
+  bool add_iso(std::string_view cell) {
+    if (parse_date(cell)) {
+      ++iso_dates;
+      return true;
+    }
+    const auto time = parse_timestamp(cell);
+    if (!time) return false;
+    ++iso_times;
+    written.clear();
+    append_timestamp(*time, written);
+    if (written == cell) ++as_written;
+    return true;
   }
 
   void add_number(const ParsedNumber& number) {
@@ -204,6 +277,11 @@ struct TableProfiler::Counter {
     if (grid && profile.numbers > 0) {
       profile.format.decimals = most_decimals;
       profile.format.fixed = most_decimals == least_decimals;
+    }
+    const std::int64_t iso = iso_dates + iso_times;
+    if (iso > 0 && few_words(profile, iso)) {
+      profile.format.form = iso_times > 0 ? NumberForm::kTimestamp : NumberForm::kDate;
+      profile.format.fixed = iso_times == 0 || as_written == iso;
     }
     return std::move(profile);
   }
@@ -248,15 +326,11 @@ TypeGuess guess_type(const ColumnProfile& c) {
     return guess;
   }
   if (c.storage != CellStorage::kText) return guess_typed(c);
+  if (c.format.form != NumberForm::kNumber) return guess_iso(c);
   const bool all_numbers = c.numbers == c.present();
   if (!all_numbers) {
-    std::int64_t in_words = 0;
-    for (const auto& word : c.words) in_words += word.second;
-    const bool few_words = !c.more_words && c.words.size() <= 3 && in_words == c.present() - c.numbers;
-    if (!few_words || c.numbers * 100 < c.present() * 95) return guess_words(c);
-    for (const auto& word : c.words) guess.missing.push_back(word.first);
-    guess.sure = false;
-    guess.reason = fmt::format("all numbers but for {}, taken for missing", a_few_words(c));
+    if (!few_words(c, c.numbers)) return guess_words(c);
+    take_words(c, "all numbers", guess);
   }
   const bool whole = c.whole == c.numbers;
   const bool all_different = c.distinct == c.counted;

@@ -24,14 +24,14 @@ struct ColumnProfile {
   std::int64_t whole = 0;    ///< Of these, whole ones.
   double least = 0;          ///< Smallest and largest number; 0 when there is none.
   double most = 0;
-  NumberFormat format{};       ///< How the numbers are written.
+  NumberFormat format{};       ///< How the numbers are written; its form says that they are ISO dates or times.
   bool leading_zeros = false;  ///< Some whole numbers are written like 007.
   bool increasing = true;      ///< Every number is larger than the one before.
   std::int64_t dates = 0;      ///< Cells that look like 2024-01-31 or 31.01.2024.
   /// Different values, missing not counted; exact up to kMostDistinct, at which counting stops.
   std::int64_t distinct = 0;
   std::int64_t counted = 0;  ///< Values that were compared to find `distinct`.
-  /// The first few values that are not numbers, with how often they occur.
+  /// The first few values that are neither numbers nor ISO dates or times, with how often they occur.
   std::vector<std::pair<std::string, std::int64_t>> words;
   bool more_words = false;  ///< There are other such values.
 
@@ -73,6 +73,7 @@ struct TypeGuess {
   bool sure = true;                  ///< False: a person should look; `reason` says why.
   std::string reason;                ///< A sentence without a full stop.
   std::vector<std::string> missing;  ///< Words that, taken for "no value", make the column numeric.
+  std::vector<std::string> of_few;   ///< Further ones, which only a few rows have: not to be written down.
 };
 
 /// The rules, first that applies:
@@ -87,9 +88,9 @@ struct TypeGuess {
 ///   whole, all different, 1,000 rows or more            identifier, unsure
 ///   whole, beyond 2^53                                  identifier or category
 ///   numbers                                             integer or real; unsure with at most 12 different
-///   all but at most 3 words of 95 % numbers             numeric, those words missing, unsure
+///   all but at most 3 words of 95 % numbers             numeric, those words missing (of a few rows only usual ones), unsure
 ///   words, 90 % of 20 or more different                 identifier
-///   other words                                         category; unsure for dates and above 64 levels
+///   ISO dates and times; other words                    date, timestamp; category, unsure above 64 levels
 TypeGuess guess_type(const ColumnProfile& column);
 
 }  // namespace ppan

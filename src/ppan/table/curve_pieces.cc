@@ -88,8 +88,8 @@ TrainedPart train_part(const CurveRows& rows, const CurveStart& start, double bu
                        const CurveWatch& watch) {
   TrainedPart out;
   if (rows.heads()) {
-    TrainedHeads trained = train_heads({rows.heads_fit, rows.heads_train, start.heads_parameters, start.heads_teacher},
-                                       budget, rows.options.heads, seed, watch.observers);
+    TrainedHeads trained = train_heads(start_heads(rows.heads_fit, rows.heads_train, start.heads), budget,
+                                       rows.options.heads, seed, watch.observers);
     out.component.kind = ComponentKind::kHeads;
     out.component.heads = std::make_shared<const Heads>(std::move(trained.heads));
     out.belief = trained.belief;
@@ -224,9 +224,7 @@ CurveStart make_start(const CurveRows& rows, const CurveWatch& watch) {
     out.codebook = train_codebook_start(rows.codebook_train, rows.codebook_held_out, rows.codebook_shape,
                                         rows.options.codebook, rows.seed_of("start"), watch.observers);
   } else if (rows.heads()) {
-    HeadsStart heads = start_heads(rows.heads_fit, rows.heads_train, rows.options.heads, rows.seed_of("start"));
-    out.heads_parameters = std::move(heads.parameters);
-    out.heads_teacher = std::move(heads.teacher);
+    out.heads = learn_heads(rows.heads_fit, rows.heads_train, rows.options.heads, rows.seed_of("start"));
   } else {
     out.game = train_start(*rows.game, rows.options.training, rows.seed_of("start"), watch.observers);
   }

@@ -29,8 +29,7 @@ struct CurveWatch {
 struct CurveStart {
   TableStart game{};         ///< Empty for a codebook and for heads.
   CodebookStart codebook{};  ///< Empty for anything else.
-  Vector<float> heads_parameters{};  ///< Of heads, like the following.
-  Vector<float> heads_teacher{};
+  HeadsLearned heads{};      ///< Of heads.
   double seconds = 0;
 };
 CurveStart make_start(const CurveRows& rows, const CurveWatch& watch);

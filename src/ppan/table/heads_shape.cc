@@ -10,7 +10,6 @@
 namespace ppan {
 namespace {
 
-constexpr double kCopyLogit = 7;  // of the own cell, against 0 and less of the others
 constexpr double kMoveCost = 0.25;  // variances, for leaving the own cell: what is left alone is worth more than nearly right
 constexpr double kSpikeCost = 1;  // variances, for leaving or entering a spike
 constexpr Index kSamples = 64;
@@ -248,9 +247,7 @@ class CostFit {
     }
     fit_.distortion.push_back((distortion / total_).cast<float>());
     fit_.cost.push_back((cost / total_).cast<float>());
-    Matrix<double> copy = -(cost / weight).cwiseSqrt();
-    copy.diagonal().setConstant(kCopyLogit);
-    fit_.copy.push_back(copy.cast<float>());
+    fit_.near.emplace_back((-(cost / weight).cwiseSqrt()).cast<float>());
   }
 
  private:
@@ -348,6 +345,38 @@ HeadsRows heads_rows(const EncodedRows& rows, const Schema& schema, const Encodi
       ++n;
     }
   }
+  return out;
+}
+
+HeadsFit reordered(const HeadsFit& fit, const std::vector<std::int32_t>& order) {
+  HeadsFit out;
+  out.coded = fit.coded;
+  std::vector<std::int32_t> place(order.size());
+  for (std::size_t h = 0; h < order.size(); ++h) {
+    const auto from = static_cast<std::size_t>(order[h]);
+    place[from] = static_cast<std::int32_t>(h);
+    out.heads.push_back(fit.heads[from]);
+    out.distortion.push_back(fit.distortion[from]);
+    out.cost.push_back(fit.cost[from]);
+    out.near.push_back(fit.near[from]);
+  }
+  for (HeadPair pair : fit.pairs) {
+    pair.first = place[static_cast<std::size_t>(pair.first)];
+    pair.second = place[static_cast<std::size_t>(pair.second)];
+    if (pair.first > pair.second) {
+      std::swap(pair.first, pair.second);
+      pair.together.transposeInPlace();
+    }
+    out.pairs.push_back(std::move(pair));
+  }
+  out.numbers = fit.numbers;  // in their order, which heads_rows() has as well
+  for (HeadNumber& number : out.numbers) number.head = place[static_cast<std::size_t>(number.head)];
+  return out;
+}
+
+CellRows reordered(const CellRows& own, const std::vector<std::int32_t>& order) {
+  CellRows out(own.rows(), own.cols());
+  for (std::size_t h = 0; h < order.size(); ++h) out.row(static_cast<Index>(h)) = own.row(order[h]);
   return out;
 }
 

@@ -30,7 +30,7 @@ struct HeadsFit {
   /// with what leaving or entering a spike costs.
   std::vector<Matrix<float>> distortion{};
   std::vector<Matrix<float>> cost{};
-  std::vector<Matrix<float>> copy{};  ///< Tables that the heads begin with: mostly the own cell.
+  std::vector<Matrix<float>> near{};  ///< Added to the tables that heads begin with: 0, and less for cells farther off.
   std::vector<HeadNumber> numbers{};
 };
 
@@ -47,5 +47,9 @@ struct HeadsRows {
 };
 HeadsRows heads_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
                      const HeadsFit& fit);
+
+/// The same with heads `order`[0], `order`[1], ... in this order.
+HeadsFit reordered(const HeadsFit& fit, const std::vector<std::int32_t>& order);
+CellRows reordered(const CellRows& own, const std::vector<std::int32_t>& order);
 
 }  // namespace ppan

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <span>
 
 #include "ppan/audit/attack_numbers.h"
 #include "ppan/game/budget.h"
+#include "ppan/table/heads_batch.h"
+#include "ppan/table/heads_links.h"
+#include "ppan/table/heads_path.h"
 
 namespace ppan {
 namespace {
@@ -15,119 +17,32 @@ namespace {
 constexpr Index kSteps = 3000;
 constexpr int kLeastEpochs = 8;
 constexpr int kMostEpochs = 300;
-constexpr Index kLeastBatches = 8;
-constexpr Index kLeastUnits = 8;
-constexpr Index kRowsPerUnit = 40;  // as of the adversary of a noise-input mechanism
-constexpr double kDecay = 0.3;      // of the players' weights: without it they overfit, with more they miss what leaks
+constexpr double kDecay = 0.3;  // of the weights of teacher and discriminator, which would overfit without
+// The adversary must not know its training rows by heart: what only it knows is hidden at the cost of what everybody needs.
+constexpr double kAdversaryDecay = 1;
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
 // Below its budget a mechanism pays a price that falls from the first to the second, until so far into the training. A
 // loose budget would otherwise let the cells go at once, to where nothing tells them the way back.
-constexpr double kFirstPrice = 1;
-constexpr double kLastPrice = 0.02;
+constexpr double kFirstPrice = 0.3;
+constexpr double kLastPrice = 0.05;
 constexpr double kPriceFallsUntil = 0.9;
+constexpr double kKeptGate = 5 / kGateScale;      // keeps 99 % of the cells
+constexpr double kRedrawnGate = -3 / kGateScale;  // keeps 5 %
 constexpr Index kTeacherSteps = 2000;
 constexpr Index kTeacherChecks = 20;
 constexpr double kTeacherHeldOut = 0.2;
 constexpr float kMarginRate = 0.05F;   // of a batch in the running shares
 constexpr float kLeastMargin = 1e-3F;  // added to shares: rare cells would be held too tightly
 
-Index batch_for(Index rows, Index batch) {
-  return std::clamp<Index>(rows / kLeastBatches, std::min<Index>(batch, 32), batch);
-}
-
-// Networks with more units than that overfit the rows of a small table.
-std::vector<Index> units_for(const HeadsOptions& options, Index rows) {
-  std::vector<Index> units = options.hidden.empty() ? std::vector<Index>{kLeastUnits} : options.hidden;
-  for (Index& u : units) u = std::min(u, std::max(kLeastUnits, rows / kRowsPerUnit));
-  return units;
-}
-
-// What the players see of a head: its cells, with all bins of a number as one, since the number itself stands beside
-// them. Bins each by themselves would let an adversary overfit the training rows.
-struct Tokens {
-  std::vector<Symbols> of_cell;
-  std::vector<Index> count;
-  std::vector<Index> first;  // among those of all heads
-};
-Tokens tokens_of(const HeadsFit& fit) {
-  Tokens out;
-  Index first = 0;
-  for (const Head& head : fit.heads) {
-    std::map<Symbols, std::int32_t> known;
-    Symbols& token = out.of_cell.emplace_back();
-    for (Symbols cell : head.cell) {
-      for (std::size_t m = 0; m < cell.size(); ++m) {
-        const ColumnLevels& levels = fit.coded.released[static_cast<std::size_t>(head.member[m])];
-        const auto spikes = static_cast<std::int32_t>(levels.spike.size());
-        const auto bins = static_cast<std::int32_t>(levels.bin.size());
-        if (levels.numeric && cell[m] >= spikes && cell[m] < spikes + bins) cell[m] = spikes;
-      }
-      token.push_back(known.try_emplace(std::move(cell), static_cast<std::int32_t>(known.size())).first->second);
-    }
-    out.count.push_back(static_cast<Index>(known.size()));
-    out.first.push_back(first);
-    first += out.count.back();
-  }
-  return out;
-}
-void to_tokens(const CellRows& cells, const Tokens& tokens, CellRows& out) {
-  out.resize(cells.rows(), cells.cols());
-  for (Index i = 0; i < cells.cols(); ++i) {
-    for (Index h = 0; h < cells.rows(); ++h)
-      out(h, i) = tokens.of_cell[static_cast<std::size_t>(h)][static_cast<std::size_t>(cells(h, i))];
-  }
-}
-
 CellNetworkShape player_shape(const HeadsStart& start, const HeadsOptions& options, bool kept) {
   CellNetworkShape shape;
   shape.cells = tokens_of(start.fit).count;
   if (kept) shape.cells.push_back(start.rows.coded.kept.levels);
   shape.numbers = static_cast<Index>(start.fit.numbers.size());
-  shape.hidden = units_for(options, start.rows.rows());
+  shape.hidden = player_units(options.hidden, start.rows.rows());
   return shape;
 }
-
-std::vector<std::int32_t> levels_of_all(const std::vector<CodedAttribute>& attributes) {
-  std::vector<std::int32_t> out;
-  for (const CodedAttribute& attribute : attributes) out.push_back(attribute.levels);
-  return out;
-}
-
-// Some rows of what is trained on.
-struct Batch {
-  Matrix<float> features;
-  CellRows own;
-  CellRows token;  // of `own`
-  Matrix<float> number;
-  std::vector<Symbols> hidden;
-  std::vector<Symbols> task;
-  Symbols kept;
-
-  void gather(const HeadsRows& from, const Tokens& tokens, std::span<const std::int32_t> which) {
-    const auto count = static_cast<Index>(which.size());
-    features.resize(count, from.coded.features.cols());
-    own.resize(from.own.rows(), count);
-    number.resize(from.number.rows(), count);
-    for (Index f = 0; f < features.cols(); ++f) {
-      for (Index i = 0; i < count; ++i) features(i, f) = from.coded.features(which[static_cast<std::size_t>(i)], f);
-    }
-    for (Index i = 0; i < count; ++i) {
-      own.col(i) = from.own.col(which[static_cast<std::size_t>(i)]);
-      number.col(i) = from.number.col(which[static_cast<std::size_t>(i)]);
-    }
-    to_tokens(own, tokens, token);
-    const auto codes = [&](const Symbols& all, Symbols& to) {
-      to.resize(which.size());
-      for (std::size_t i = 0; i < which.size(); ++i) to[i] = all[static_cast<std::size_t>(which[i])];
-    };
-    hidden.resize(from.coded.hidden.size());
-    for (std::size_t k = 0; k < hidden.size(); ++k) codes(from.coded.hidden[k].code, hidden[k]);
-    task.resize(from.coded.task.size());
-    for (std::size_t k = 0; k < task.size(); ++k) codes(from.coded.task[k].code, task[k]);
-    codes(from.coded.kept.code, kept);
-  }
-};
 
 // Fits the teacher to most of the rows; the state that predicts the others best is kept.
 Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options, std::uint64_t seed) {
@@ -135,38 +50,28 @@ Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options
   SeededRandom random(seed);
   CellPlayer<float> teacher(player_shape(start, options, false), levels_of_all(start.rows.coded.task));
   teacher.initialise(random);
-  std::vector<std::int32_t> order(static_cast<std::size_t>(start.rows.rows()));
-  std::iota(order.begin(), order.end(), 0);
-  shuffle(random, order);
-  const auto held_out = static_cast<std::size_t>(kTeacherHeldOut * static_cast<double>(order.size()));
-  const Tokens tokens = tokens_of(start.fit);
-  Batch test;
-  test.gather(start.rows, tokens, std::span(order).first(held_out));
-  std::vector<std::int32_t> learn(order.begin() + static_cast<std::ptrdiff_t>(held_out), order.end());
-  const Index batch = batch_for(static_cast<Index>(learn.size()), options.batch);
+  const LearnAndTest part = learn_and_test(start.rows.rows(), kTeacherHeldOut, static_cast<std::size_t>(start.rows.rows()), random);
+  const HeadTokens tokens = tokens_of(start.fit);
+  HeadsBatch test;
+  test.gather(start.rows, tokens, part.test);
+  const bool held_out = !part.test.empty();
+  BatchCycle cycle(part.learn, heads_batch_size(static_cast<Index>(part.learn.size()), options.batch));
   const RateSchedule rate{.rate = options.rate, .decay_from = 0.3, .final_fraction = 0.02};
   Vector<float> best = teacher.parameters();
-  double most = held_out > 0 ? teacher.score(test.token, test.number, test.task) : 0;
-  Batch some;
-  std::size_t next = learn.size();
+  double most = held_out ? teacher.score(test.token, test.number, test.task) : 0;
+  HeadsBatch some;
   for (Index step = 0; step < kTeacherSteps; ++step) {
-    if (next + static_cast<std::size_t>(batch) > learn.size()) {
-      shuffle(random, learn);
-      next = 0;
-    }
-    some.gather(start.rows, tokens,
-                std::span(learn).subspan(next, std::min(static_cast<std::size_t>(batch), learn.size())));
-    next += static_cast<std::size_t>(batch);
+    some.gather(start.rows, tokens, cycle.next(random));
     teacher.score(some.token, some.number, some.task);
     teacher.step(some.token, some.number, rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)),
                  kDecay);
-    if (held_out == 0 || (step + 1) % (kTeacherSteps / kTeacherChecks) != 0) continue;
+    if (!held_out || (step + 1) % (kTeacherSteps / kTeacherChecks) != 0) continue;
     if (const double found = teacher.score(test.token, test.number, test.task); found > most) {
       most = found;
       best = teacher.parameters();
     }
   }
-  return held_out > 0 ? best : teacher.parameters();
+  return held_out ? best : teacher.parameters();
 }
 
 class Training {
@@ -176,7 +81,7 @@ class Training {
         options_(options),
         tokens_(tokens_of(start.fit)),
         network_(shape()),
-        parameters_(start.parameters),
+        parameters_(start.learned.parameters),
         adversary_(player_shape(start, options, true), levels_of_all(start.rows.coded.hidden)),
         judge_(player_shape(start, options, false), {2}),
         budget_({.form = BudgetForm::kDual,
@@ -188,12 +93,12 @@ class Training {
     SeededRandom first = SeededRandom(seed).fork("players");
     adversary_.initialise(first);
     judge_.initialise(first);
-    if (start.teacher.size() > 0) {
+    if (start.learned.teacher.size() > 0) {
       teacher_ = CellPlayer<float>(player_shape(start, options, false), levels_of_all(start.rows.coded.task));
-      teacher_.parameters() = start.teacher;
+      teacher_.parameters() = start.learned.teacher;
     }
     std::iota(order_.begin(), order_.end(), 0);
-    batch_size_ = std::min(batch_for(start.rows.rows(), options.batch), start.rows.rows());
+    batch_size_ = std::min(heads_batch_size(start.rows.rows(), options.batch), start.rows.rows());
     epochs_ = heads_epochs(start.rows.rows(), options);
     for (const CodedAttribute& x : start.rows.coded.hidden) entropy_ += empirical_entropy(x.code, x.levels);
     margin_ = Vector<float>::Zero(network_.cells());
@@ -203,6 +108,7 @@ class Training {
     }
     margin_ /= static_cast<float>(start.rows.rows());
     running_ = margin_;
+    redraw(budget);
   }
 
   TrainSummary run(const std::vector<Observer>& observers) {
@@ -255,7 +161,18 @@ class Training {
     heads.noise_inputs = options_.noise_inputs;
     heads.heads = start_.fit.heads;
     heads.pairs = start_.fit.pairs;
+    heads.links = start_.learned.links;
+    heads.base = start_.learned.base;
     return heads.shape(start_.rows.coded.features.cols());
+  }
+
+  // As much of the path as the budget pays for is redrawn from the beginning.
+  void redraw(double budget) {
+    const HeadsLearned& learned = start_.learned;
+    for (std::size_t k = 0; k < learned.redrawn.size() && learned.redrawn[k] <= budget; ++k) {
+      const std::size_t head = learned.order.size() - 1 - k;
+      network_.set_head(head, static_cast<float>(kRedrawnGate), parameters_);
+    }
   }
 
   static bool told_to_stop(const EpochReport& report, const std::vector<Observer>& observers,
@@ -301,7 +218,7 @@ class Training {
     for (int s = 0; s < options_.adversary_steps; ++s) {
       draw();
       sum += adversary_.score(with_kept_, number_, batch_.hidden);
-      adversary_.step(with_kept_, number_, rate, kDecay);
+      adversary_.step(with_kept_, number_, rate, kAdversaryDecay);
     }
     if (options_.row_weight > 0) {
       // Half of the rows each: released ones, and others as they are.
@@ -355,7 +272,7 @@ class Training {
     report.log_likelihood = adversary_.score(with_kept_, number_, batch_.hidden);
     adversary_.seen_gradient(with_kept_, number_, seen_);
     add_numbers(seen_, 1);
-    if (start_.teacher.size() > 0) {
+    if (start_.learned.teacher.size() > 0) {
       const Matrix<float> before = teacher_.probabilities(batch_.token, batch_.number);
       const double own = static_cast<double>((before.array() * (before.array() + 1e-12F).log()).sum()) / count;
       const double lost = own - teacher_.cross_score(token_, number_, before);
@@ -364,11 +281,11 @@ class Training {
       add_numbers(seen_, -price * static_cast<float>(options_.task_weight));
     }
     if (options_.row_weight > 0) {
+      const double weight = static_cast<double>(price) * options_.row_weight;
       released_.assign(1, Symbols(static_cast<std::size_t>(drawn_.cols()), 1));
-      report.discriminator =
-          static_cast<double>(price) * options_.row_weight * judge_.score(token_, number_, released_);
+      report.discriminator = weight * judge_.score(token_, number_, released_);
       judge_.seen_gradient(token_, number_, seen_);
-      add_numbers(seen_, price * static_cast<float>(options_.row_weight));
+      add_numbers(seen_, static_cast<float>(weight));
     }
     add_margins();
     cost_ /= static_cast<float>(count);
@@ -404,7 +321,7 @@ class Training {
 
   const HeadsStart& start_;
   HeadsOptions options_;
-  Tokens tokens_;
+  HeadTokens tokens_;
   HeadsNetwork<float> network_;
   Vector<float> parameters_;
   Vector<float> good_;
@@ -419,7 +336,7 @@ class Training {
   int epochs_ = 1;
   double floor_ = 0;  // of the price
   double entropy_ = 0;
-  Batch batch_;
+  HeadsBatch batch_;
   Matrix<float> noise_;
   Matrix<float> uniform_;
   CellRows drawn_;
@@ -457,22 +374,35 @@ Problems HeadsOptions::check() const {
 }
 
 int heads_epochs(Index rows, const HeadsOptions& options) {
-  const Index batches = std::max<Index>(1, rows / std::max<Index>(1, batch_for(rows, options.batch)));
+  const Index batches = std::max<Index>(1, rows / std::max<Index>(1, heads_batch_size(rows, options.batch)));
   return options.epochs.value_or(
       static_cast<int>(std::clamp<Index>(kSteps / batches, kLeastEpochs, kMostEpochs)));
 }
 
-HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options, std::uint64_t seed) {
+HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options, std::uint64_t seed) {
   require_none(options.check(), "heads cannot be trained:");
-  HeadsStart start{fit, rows, {}, {}};
+  const SeededRandom random(seed);
+  const HeadsPath path =
+      find_path(fit, rows, options.hidden, options.batch, options.task_weight, random.fork("path").next());
+  HeadsLearned learned{.order = path.order, .redrawn = path.redrawn};
+  HeadsStart start = start_heads(fit, rows, learned);
   Heads heads;
   heads.hidden = options.hidden;
   heads.noise_inputs = options.noise_inputs;
   heads.heads = start.fit.heads;
-  SeededRandom random = SeededRandom(seed).fork("heads");
-  HeadsNetwork<float>(heads.shape(start.rows.coded.features.cols()))
-      .initialise(random, start.fit.copy, start.parameters);
-  start.teacher = train_teacher(start, options, SeededRandom(seed).fork("teacher").next());
+  const HeadsShape shape = heads.shape(start.rows.coded.features.cols());
+  HeadLinks links = fit_links(start.rows.own, shape.cells, random.fork("links").next());
+  SeededRandom first = random.fork("heads");
+  HeadsNetwork<float>(shape).initialise(first, start.fit.near, static_cast<float>(kKeptGate), learned.parameters);
+  learned.links = std::move(links.links);
+  learned.base = std::move(links.base);
+  learned.teacher = train_teacher(start, options, random.fork("teacher").next());
+  return learned;
+}
+
+HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsLearned& learned) {
+  HeadsStart start{reordered(fit, learned.order), rows, learned};
+  start.rows.own = reordered(rows.own, learned.order);
   return start;
 }
 
@@ -487,6 +417,8 @@ TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOpti
   out.heads.released = start.fit.coded.released;
   out.heads.heads = start.fit.heads;
   out.heads.pairs = start.fit.pairs;
+  out.heads.links = start.learned.links;
+  out.heads.base = start.learned.base;
   out.heads.parameters = training.parameters();
   if (!out.summary.epochs.empty()) {
     const double score = out.summary.epochs.back().mean.log_likelihood;

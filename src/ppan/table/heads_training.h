@@ -10,7 +10,8 @@
 // teacher: a model of the tasks that was fitted to original rows and then frozen; D: a discriminator that
 // tells released rows from original ones. Without the last term a mechanism hides by moving everybody to one side
 // (husbands become wives, who tell nothing any more); with it, people change places. What depends on a cell that was
-// drawn has the straight-through gradient. The price is that of a budget (game/budget.h): moved until the distortion is what is allowed; with budget
+// drawn has the straight-through gradient. A point begins with those columns redrawn (heads_path.h, heads_links.h) that
+// its budget pays for, and with the others kept. The price is that of a budget (game/budget.h): moved until the distortion is what is allowed; with budget
 // left, it is a price that falls along the training, so that a mechanism with nothing left to hide gives the rest back.
 
 #include <cstdint>
@@ -42,14 +43,24 @@ struct HeadsOptions {
 /// Epochs of one point for so many training rows.
 int heads_epochs(Index rows, const HeadsOptions& options);
 
-/// What every point starts with: heads that copy, and the teacher.
-struct HeadsStart {
-  HeadsFit fit{};
-  HeadsRows rows{};
+/// What every point starts with: heads that keep their cells, what they are redrawn from, and the teacher.
+struct HeadsLearned {
+  std::vector<std::int32_t> order{};       ///< See HeadsPath, like the following.
+  std::vector<double> redrawn{};
+  std::vector<HeadLink> links{};           ///< See HeadLinks, like the following; heads in that order.
+  std::vector<Vector<float>> base{};
   Vector<float> parameters{};
   Vector<float> teacher{};  ///< Empty without tasks.
 };
-HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options, std::uint64_t seed);
+HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options, std::uint64_t seed);
+
+/// The same with the rows, heads in the order in which they are drawn.
+struct HeadsStart {
+  HeadsFit fit{};
+  HeadsRows rows{};
+  HeadsLearned learned{};
+};
+HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsLearned& learned);
 
 struct TrainedHeads {
   Heads heads{};

@@ -1,29 +1,56 @@
 #include "ppan/table/recipient_measure.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
+#include <utility>
+
+#include "ppan/core/random.h"
 
 namespace ppan {
 namespace {
 
 constexpr double kSpikeShare = 0.05;
 constexpr int kBins = 10;
+constexpr std::size_t kMostPairs = 5000;  // of columns whose association is compared: all pairs of up to 100
 
-// Everything that is written of a row, as bytes.
-void row_key(const EncodedRows& rows, const std::vector<std::int32_t>& columns, const Encoding& encoding,
-             std::size_t row, std::string& key) {
-  key.clear();
+// A hash of everything that is written of each row, column after column: the rows themselves of a wide table would
+// take as much memory as the table. Two of a million rows meet by chance once in 40 million tables.
+std::vector<std::uint64_t> row_keys(const EncodedRows& rows, const std::vector<std::int32_t>& columns,
+                                    const Encoding& encoding) {
+  std::vector<std::uint64_t> key(static_cast<std::size_t>(rows.rows), 0);
   for (const std::int32_t column : columns) {
     const EncodedColumn& from = rows.columns[rows.position_of(column)];
     const ColumnEncoding& how = encoding.columns[static_cast<std::size_t>(column)];
-    double value = static_cast<double>(from.code[row]);
-    if (how.numeric()) value = from.code[row] == 0 ? how.decode(from.value[row]) : std::nan("");
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    key.append(bytes, sizeof value);
+    for (std::size_t row = 0; row < key.size(); ++row) {
+      double value = static_cast<double>(from.code[row]);
+      if (how.numeric()) value = from.code[row] == 0 ? how.decode(from.value[row]) : std::nan("");
+      std::uint64_t hash = key[row];
+      hash ^= std::bit_cast<std::uint64_t>(value) + 0x9E3779B97F4A7C15ULL + (hash << 6U) + (hash >> 2U);
+      hash *= 0xFF51AFD7ED558CCDULL;
+      key[row] = hash ^ (hash >> 33U);
+    }
   }
+  return key;
+}
+
+// Pairs of columns: all, or of a wide table as many, drawn once and for all.
+std::vector<std::pair<std::size_t, std::size_t>> column_pairs(std::size_t columns) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  if (columns * (columns - std::min<std::size_t>(columns, 1)) / 2 <= kMostPairs) {
+    for (std::size_t a = 0; a < columns; ++a) {
+      for (std::size_t b = 0; b < a; ++b) out.emplace_back(a, b);
+    }
+    return out;
+  }
+  SeededRandom random(1);
+  while (out.size() < kMostPairs) {
+    const auto a = static_cast<std::size_t>(random.index(static_cast<Index>(columns)));
+    const auto b = static_cast<std::size_t>(random.index(static_cast<Index>(columns)));
+    if (a != b) out.emplace_back(std::max(a, b), std::min(a, b));
+  }
+  return out;
 }
 
 std::vector<double> present(const EncodedRows& rows, std::int32_t column, const ColumnEncoding& how) {
@@ -73,11 +100,7 @@ RecipientMeasure::RecipientMeasure(const EncodedRows& train, const EncodedRows& 
       if (share >= kSpikeShare) spikes_.push_back({c, value, share});
     }
   }
-  std::string key;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(train.rows); ++r) {
-    row_key(train, columns_, encoding, r, key);
-    known_.insert(key);
-  }
+  for (const std::uint64_t key : row_keys(train, columns_, encoding)) known_.insert(key);
   before_ = associations(rows);
   copied_original_ = share_known(rows);
 }
@@ -104,19 +127,13 @@ std::vector<double> RecipientMeasure::associations(const EncodedRows& rows) cons
     levels.push_back(how.numeric() ? static_cast<std::int32_t>(edge_[c].size()) + 2 : how.width());
   }
   std::vector<double> out;
-  for (std::size_t a = 0; a < code.size(); ++a) {
-    for (std::size_t b = 0; b < a; ++b) out.push_back(cramer(code[a], levels[a], code[b], levels[b]));
-  }
+  for (const auto& [a, b] : column_pairs(code.size())) out.push_back(cramer(code[a], levels[a], code[b], levels[b]));
   return out;
 }
 
 double RecipientMeasure::share_known(const EncodedRows& rows) const {
-  std::string key;
   std::int64_t found = 0;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(rows.rows); ++r) {
-    row_key(rows, columns_, *encoding_, r, key);
-    found += known_.contains(key) ? 1 : 0;
-  }
+  for (const std::uint64_t key : row_keys(rows, columns_, *encoding_)) found += known_.contains(key) ? 1 : 0;
   return static_cast<double>(found) / static_cast<double>(std::max<std::int64_t>(1, rows.rows));
 }
 

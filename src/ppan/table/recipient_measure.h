@@ -15,7 +15,8 @@
 namespace ppan {
 
 struct RecipientView {
-  /// Mean absolute difference of Cramer's V over all pairs of released columns, numbers cut at their deciles.
+  /// Mean absolute difference of Cramer's V over all pairs of released columns, numbers cut at their
+  /// deciles; over 5,000 pairs of a table with more than 100 columns.
   double associations = 0;
   double spikes = 0;  ///< Greatest change of the share of a value that at least 5 % of the rows have.
   double copied = 0;  ///< Share of the released rows that equal a training row in every released column ...
@@ -46,7 +47,7 @@ class RecipientMeasure {
   std::vector<std::vector<double>> edge_;  // of numbers
   std::vector<Spike> spikes_;
   std::vector<double> before_;
-  std::unordered_set<std::string> known_;
+  std::unordered_set<std::uint64_t> known_;
   double copied_original_ = 0;
 };
 

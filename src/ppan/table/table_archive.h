@@ -25,9 +25,19 @@ void members(Archive& archive, CodebookStart& value) {
   archive(parameters, centres, leakage, kept_leakage);
 }
 template <typename Archive>
+void members(Archive& archive, HeadLink& value) {
+  auto& [first, second, logit] = value;
+  archive(first, second, logit);
+}
+template <typename Archive>
+void members(Archive& archive, HeadsLearned& value) {
+  auto& [order, redrawn, links, base, parameters, teacher] = value;
+  archive(order, redrawn, links, base, parameters, teacher);
+}
+template <typename Archive>
 void members(Archive& archive, CurveStart& value) {
-  auto& [game, codebook, heads_parameters, heads_teacher, seconds] = value;
-  archive(game, codebook, heads_parameters, heads_teacher, seconds);
+  auto& [game, codebook, heads, seconds] = value;
+  archive(game, codebook, heads, seconds);
 }
 template <typename Archive>
 void members(Archive& archive, ColumnChange& value) {

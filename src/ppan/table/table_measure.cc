@@ -55,20 +55,6 @@ AuditTable audit_table(const EncodedRows& rows, const Encoder& encoder) {
   return table;
 }
 
-AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> which) {
-  AuditColumn out;
-  out.name = column.name;
-  out.level = column.level;
-  if (column.numeric()) out.number.resize(static_cast<Index>(which.size()));
-  for (std::size_t i = 0; i < which.size(); ++i) {
-    const auto row = static_cast<std::size_t>(which[i]);
-    out.missing.push_back(column.missing[row]);
-    if (column.has_text()) out.code.push_back(column.code[row]);
-    if (column.numeric()) out.number[static_cast<Index>(i)] = column.number[which[i]];
-  }
-  return out;
-}
-
 // Points are measured side by side, many in a curve: rows and releases that attackers learn from are fewer than
 // in an audit by itself.
 AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) {
@@ -114,22 +100,27 @@ std::vector<std::int32_t> some_rows(std::int64_t rows, std::int64_t most, std::u
   return which;
 }
 
-// Rows that are attacked or learned from, and what is released of them.
+// Rows that are attacked or learned from, and what is released of them. Where that is all of them, nothing is copied: a
+// wide table takes hundreds of megabytes.
 struct Part {
+  const EncodedRows* all = nullptr;
   std::vector<std::int32_t> which;
-  EncodedRows rows;
+  std::optional<EncodedRows> some;
   std::vector<AuditColumn> kept;
+
+  [[nodiscard]] const EncodedRows& rows() const { return some ? *some : *all; }
 };
 
 Part make_part(const EncodedRows& rows, const std::vector<AuditColumn>& kept, std::vector<std::int32_t> which) {
-  Part part{std::move(which), {}, {}};
-  part.rows = take_rows(rows, part.which);
+  Part part{&rows, std::move(which), {}, {}};
+  if (static_cast<std::int64_t>(part.which.size()) < rows.rows) part.some = take_rows(rows, part.which);
   for (const AuditColumn& column : kept) part.kept.push_back(take_rows(column, part.which));
   return part;
 }
 
 AuditTable released_part(const Part& part, const EncodedRows& drawn, const Encoder& encoder) {
-  AuditTable table = audit_table(take_rows(drawn, part.which), encoder);
+  AuditTable table =
+      part.some ? audit_table(take_rows(drawn, part.which), encoder) : audit_table(drawn, encoder);
   table.columns.insert(table.columns.end(), part.kept.begin(), part.kept.end());
   return table;
 }
@@ -218,12 +209,13 @@ AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& opt
   AuditInput audited;
   audited.released = draw(0);
   audited.draw_again = draw;
-  audited.trained_rows = trained ? trained->rows.rows : 0;
+  audited.trained_rows = trained ? trained->rows().rows : 0;
   const auto columns = [&](const std::vector<std::string>& names) {
     std::vector<AuditColumn> out;
     for (const std::int32_t column : input.encoding.indices_of(names)) {
-      out.push_back(audit_column(held_out.rows, held_out.rows.position_of(column), encoder));
-      if (trained) append_rows(out.back(), audit_column(trained->rows, trained->rows.position_of(column), encoder));
+      out.push_back(audit_column(held_out.rows(), held_out.rows().position_of(column), encoder));
+      if (trained)
+        append_rows(out.back(), audit_column(trained->rows(), trained->rows().position_of(column), encoder));
     }
     return out;
   };
@@ -238,7 +230,7 @@ AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& opt
   }
   if (input.upper_bounds) {
     audited.upper_bounds = [&](const AttackTarget& target) {
-      return input.upper_bounds(held_out.rows, target);
+      return input.upper_bounds(held_out.rows(), target);
     };
   }
   return audit(audited, audit_options(options, detail));
@@ -265,6 +257,9 @@ EncodedRows take_rows(const EncodedRows& rows, std::span<const std::int32_t> whi
   for (std::size_t c = 0; c < rows.columns.size(); ++c) {
     const EncodedColumn& from = rows.columns[c];
     EncodedColumn& to = out.columns[c];
+    to.code.reserve(which.size());
+    if (!from.value.empty()) to.value.reserve(which.size());
+    if (!from.exact.empty()) to.exact.reserve(which.size());
     for (const std::int32_t row : which) {
       to.code.push_back(from.code[static_cast<std::size_t>(row)]);
       if (!from.value.empty()) to.value.push_back(from.value[static_cast<std::size_t>(row)]);

@@ -10,6 +10,7 @@
 #include "ppan/encode/encoding.h"
 #include "ppan/encode/layout.h"
 #include "ppan/encode/row_decoder.h"
+#include "ppan/source/calendar.h"
 #include "ppan/source/csv_sink.h"
 #include "ppan/source/csv_source.h"
 #include "support/text_sink.h"
@@ -162,6 +163,22 @@ TEST(Encoding, GridsHideDigits) {
   EXPECT_EQ(fit(text, {{.name = "x", .type = ColumnType::kInteger, .grid = 7}}, {}).encoding.columns[0].grid, 7);
   EXPECT_THROW(fit(text, {{.name = "x", .type = ColumnType::kInteger, .grid = 0.5}}, {}), Error);
   EXPECT_THROW(fit(text, {{.name = "x", .type = ColumnType::kReal, .grid = 1.0 / 3}}, {}), Error);
+}
+
+// Released times are those that a clock shows: whole days of a year, minutes of an hour.
+TEST(Encoding, TimesHaveAGridOfTheClock) {
+  const auto grid = [](std::int64_t step_seconds) {
+    std::string text = "t\n";
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      append_timestamp((i * step_seconds + i % 7) * 1'000'000, text);
+      text += '\n';
+    }
+    return fit(text, {{.name = "t", .type = ColumnType::kTimestamp}}, {}).encoding.columns[0].grid / 1e6;
+  };
+  // A step d costs d^2/12 of a variance of (1000 s)^2/12: up to 0.022 of the whole range.
+  EXPECT_EQ(grid(86'400), 20 * 86'400);  // 22 days are allowed
+  EXPECT_EQ(grid(3600), 12 * 3600);      // 22 hours
+  EXPECT_EQ(grid(60), 15 * 60);          // 22 minutes
 }
 
 TEST(Encoding, SharedValuesStayAsTheyAre) {

@@ -234,6 +234,22 @@ TEST(Job, ImagesAndTablesDoNotMix) {
   EXPECT_THAT(error_of("[data]\nlabels = \"l\"\n"), HasSubstr("data.labels: is for images"));
 }
 
+// A name in a column of numbers is one person's, and stays out of the job.
+TEST(Draft, AWordOfAFewRowsIsNotWritten) {
+  const auto path = std::filesystem::temp_directory_path() / "ppan_draft_words_test.csv";
+  std::string text = "age,income,sex\n";
+  for (int i = 0; i < 300; ++i) {
+    text += (i == 7 ? "Alice Smith" : std::to_string(20 + i % 60)) + ',' +
+            (i % 50 == 3 ? "withheld" : std::to_string(900 + i * 37 % 800)) + ',' + (i % 2 == 0 ? "f" : "m") + '\n';
+  }
+  write_file(path, text);
+  const std::string draft = draft_job(path);
+  EXPECT_THAT(draft, testing::Not(HasSubstr("Alice")));
+  EXPECT_THAT(draft, testing::ContainsRegex("\nage = \"integer\" +# UNSURE: all numbers but for words in a few rows; correct"));
+  EXPECT_THAT(draft, HasSubstr("missing = [\"withheld\"]"));
+  std::filesystem::remove(path);
+}
+
 TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
   const auto path = std::filesystem::temp_directory_path() / "ppan_draft_test.csv";
   std::string text = "id;name;age;amount;flag;code;grade;same\n";
@@ -253,7 +269,7 @@ TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
                          "\nid = \"identifier\" +# whole numbers in increasing order, all different\n"));
   EXPECT_THAT(draft, testing::ContainsRegex("\nname = \"identifier\" +# 100 of 100 values differ\n"));
   EXPECT_THAT(draft, HasSubstr("age = { type = \"integer\", missing = [\"unknown\"] }"));
-  EXPECT_THAT(draft, HasSubstr("# UNSURE: all numbers but for words in a few rows, taken for missing\n"));
+  EXPECT_THAT(draft, HasSubstr("# UNSURE: all numbers but for \"unknown\", taken for missing\n"));
   EXPECT_THAT(draft, testing::ContainsRegex("\namount = \"real\" +# numbers\n"));
   EXPECT_THAT(draft, testing::ContainsRegex("\nflag = \"category\" +# 2 levels\n"));
   EXPECT_THAT(draft, testing::ContainsRegex(

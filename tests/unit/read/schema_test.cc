@@ -159,7 +159,7 @@ TEST(Profile, CountsWhatItSees) {
 TEST(Profile, TypesThatNeedAPerson) {
   std::string text = "big,when,many\n";
   for (int i = 0; i < 400; ++i)
-    text += "90071992547409930" + std::to_string(i % 9) + ",2024-01-" + std::to_string(10 + i % 20) + ",v" +
+    text += "90071992547409930" + std::to_string(i % 9) + "," + std::to_string(10 + i % 20) + ".01.2024,v" +
             std::to_string(i % 100) + "\n";
   const TableProfile table = profile_of(text);
   for (const char* name : {"big", "when", "many"}) {
@@ -168,6 +168,29 @@ TEST(Profile, TypesThatNeedAPerson) {
     EXPECT_FALSE(guess.sure) << name;
   }
   EXPECT_THAT(guess_type(*table.find("when")).reason, HasSubstr("dates by the look of them"));
+}
+
+// The dates and times that a release writes; others are for a person to look at.
+TEST(Profile, IsoDatesAndTimes) {
+  std::string text = "born,seen,iso,some,odd,wrong\n";
+  for (int i = 0; i < 400; ++i) {
+    const std::string day = "2024-01-" + std::to_string(10 + i % 20);
+    text += day + "," + day + " 12:30:00," + day + "T12:30Z," + (i % 40 == 0 ? "unknown" : day) + "," + (i % 4 == 0 ? "word" : day) +
+            ",2024-02-3" + std::to_string(i % 2) + "\n";
+  }
+  const TableProfile table = profile_of(text);
+  const auto guess = [&](const char* name) { return guess_type(*table.find(name)); };
+  EXPECT_EQ(guess("born").type, ColumnType::kDate);
+  EXPECT_TRUE(guess("born").sure);
+  EXPECT_EQ(guess("seen").type, ColumnType::kTimestamp);
+  EXPECT_TRUE(guess("seen").sure);
+  EXPECT_EQ(guess("iso").type, ColumnType::kTimestamp);
+  EXPECT_FALSE(guess("iso").sure);
+  EXPECT_THAT(guess("iso").reason, HasSubstr("released as"));
+  EXPECT_EQ(guess("some").type, ColumnType::kDate);
+  EXPECT_EQ(guess("some").missing, std::vector<std::string>{"unknown"});
+  EXPECT_EQ(guess("odd").type, ColumnType::kCategory);
+  EXPECT_EQ(guess("wrong").type, ColumnType::kCategory);  // no such day
 }
 
 TEST(Table, TypedColumns) {

@@ -8,6 +8,8 @@
 
 #include "ppan/model/model_parts.h"
 #include "ppan/model/table_model.h"
+#include "ppan/table/heads_links.h"
+#include "ppan/table/heads_path.h"
 #include "ppan/table/heads_players.h"
 #include "ppan/table/heads_training.h"
 #include "ppan/table/table_measure.h"
@@ -80,13 +82,16 @@ EncodedRows release(const TableModel& model, const EncodedRows& rows, std::uint6
 
 // Three heads, the second and third of which exclude some cells of the first.
 HeadsShape small_shape() {
-  HeadsShape shape{.features = 3, .noise_inputs = 2, .hidden = {4}, .cells = {3, 2, 4}, .pairs = {}};
+  HeadsShape shape{.features = 3, .noise_inputs = 2, .hidden = {4}, .cells = {3, 2, 4}, .pairs = {}, .links = {}, .base = {}};
   HeadPair first{0, 1, Matrix<float>::Ones(3, 2)};
   first.together(1, 0) = 0;
   HeadPair second{0, 2, Matrix<float>::Ones(3, 4)};
   second.together(2, 3) = 0;
   second.together(2, 1) = 0;
   shape.pairs = {first, second};
+  SeededRandom random(8);
+  for (const Index count : shape.cells) shape.base.emplace_back(testing::random_vector(random, count).cast<float>());
+  shape.links = {{0, 1, testing::random_matrix(random, 2, 3).cast<float>()}, {1, 2, testing::random_matrix(random, 4, 2).cast<float>()}};
   return shape;
 }
 
@@ -103,8 +108,8 @@ struct Drawn {
     SeededRandom random(seed);
     std::vector<Matrix<double>> table;
     for (const Index count : {3, 2, 4}) table.push_back(testing::random_matrix(random, count, count));
-    network.initialise(random, table, parameters);
-    parameters += 0.5 * testing::random_vector(random, parameters.size());
+    network.initialise(random, table, 0.0, parameters);
+    parameters += 0.25 * testing::random_vector(random, parameters.size());  // gates do not reach their ends
     features = testing::random_matrix(random, 1, 3).replicate(rows, 1);
     noise = Matrix<double>::Zero(rows, 2);
     own.setZero(3, rows);
@@ -117,14 +122,15 @@ struct Drawn {
 HeadsStart make_start(const EncodedRows& rows, const Schema& schema, const Encoding& encoding, const HeadsOptions& options,
                       std::uint64_t seed) {
   const HeadsFit fit = fit_heads(rows, schema, encoding, options.levels, options.least_rows);
-  return start_heads(fit, heads_rows(rows, schema, encoding, fit), options, seed);
+  const HeadsRows of_heads = heads_rows(rows, schema, encoding, fit);
+  return start_heads(fit, of_heads, learn_heads(fit, of_heads, options, seed));
 }
 
 TEST(HeadsNetwork, GradientMatches) {
   SeededRandom random(9);
   Drawn drawn(8);
-  drawn.features = testing::random_matrix(random, 8, 3);
-  drawn.noise = testing::random_matrix(random, 8, 2);
+  drawn.features = 0.3 * testing::random_matrix(random, 8, 3);
+  drawn.noise = 0.3 * testing::random_matrix(random, 8, 2);
   for (Index i = 0; i < 8; ++i) drawn.own.col(i) << static_cast<std::int32_t>(i % 3), static_cast<std::int32_t>(i % 2), static_cast<std::int32_t>(i % 4);
   const Matrix<double> cost = testing::random_matrix(random, 9, 8);
   const auto loss = [&](const Vector<double>& p) {
@@ -211,6 +217,106 @@ TEST(HeadsFit, JoinsWhatExcludesEachOther) {
     EXPECT_GE((fit.cost[h] - fit.distortion[h]).minCoeff(), 0);
   }
   EXPECT_EQ(fit.numbers.size(), 3U);
+}
+
+// Cells of a column that tells all about the secret, of one that follows it in nine of ten rows, and of one alone.
+struct Chain {
+  HeadsFit fit;
+  HeadsRows rows;
+};
+Chain chain() {
+  SeededRandom random(4);
+  std::string csv = "x,a,b,c\n";
+  for (int r = 0; r < 4000; ++r) {
+    const bool x = random.uniform() < 0.5;
+    const std::int64_t a = random.uniform() < 0.8 ? (x ? 0 : 1) : random.index(3);
+    const std::int64_t b = random.uniform() < 0.9 ? a : random.index(3);
+    csv += fmt::format("{},a{},b{},c{}\n", x ? "yes" : "no", a, b, random.index(3));
+  }
+  Schema schema;
+  schema.columns = {testing::category("x"), testing::category("a"), testing::category("b"), testing::category("c")};
+  schema.sensitive = {"x"};
+  schema.useful = {"a", "b", "c"};
+  const EncodedTable table = encoded(csv, schema);
+  Chain out{fit_heads(table.rows, schema, table.encoding, {}, 5), {}};
+  out.rows = heads_rows(table.rows, schema, table.encoding, out.fit);
+  return out;
+}
+
+TEST(HeadsPath, RedrawsWhatTellsAndDrawsItLast) {
+  const Chain c = chain();
+  ASSERT_EQ(c.fit.heads.size(), 3U);
+  const HeadsPath path = find_path(c.fit, c.rows, {16}, 128, 1, 1);
+  // a tells most; once it is gone, b does; c tells nothing and is never redrawn.
+  ASSERT_EQ(path.order, (std::vector<std::int32_t>{2, 1, 0}));
+  ASSERT_EQ(path.redrawn.size(), 2U);
+  EXPECT_LT(path.redrawn[0], path.redrawn[1]);
+  const HeadsFit turned = reordered(c.fit, path.order);
+  for (std::size_t h = 0; h < 3; ++h) {
+    EXPECT_EQ(turned.heads[h].member, c.fit.heads[static_cast<std::size_t>(path.order[h])].member);
+    EXPECT_EQ(reordered(c.rows.own, path.order).row(static_cast<Index>(h)), c.rows.own.row(path.order[h]));
+  }
+}
+
+// The share of rows in which b is as a: 0.933 in 4,000 rows, with a deviation of 0.004. Redrawn given a it stays within
+// three of these; without links it would be about a third.
+TEST(HeadsLinks, RedrawWhatFitsTheOthers) {
+  const Chain c = chain();
+  const HeadLinks fitted = fit_links(c.rows.own, {3, 3, 3}, 1);
+  ASSERT_EQ(fitted.base.size(), 3U);
+  HeadsShape shape{.features = 1, .noise_inputs = 0, .hidden = {2}, .cells = {3, 3, 3}, .pairs = {}, .links = {}, .base = {}};
+  const auto alike = [&](const std::vector<HeadLink>& links) {
+    shape.links = links;
+    shape.base = fitted.base;
+    HeadsNetwork<float> network(shape);
+    SeededRandom random(2);
+    Vector<float> parameters;
+    network.initialise(random, std::vector<Matrix<float>>(3, Matrix<float>::Zero(3, 3)), 9, parameters);
+    network.set_head(1, -9, parameters);
+    const Index rows = c.rows.own.cols();
+    Matrix<float> uniform(3, rows);
+    for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
+    CellRows drawn;
+    network.draw(parameters, Matrix<float>::Zero(rows, 1), c.rows.own, Matrix<float>(rows, 0), uniform, drawn);
+    Index same = 0;
+    Index kept = 0;
+    for (Index i = 0; i < rows; ++i) {
+      same += drawn(1, i) == drawn(0, i) ? 1 : 0;
+      kept += drawn(0, i) == c.rows.own(0, i) ? 1 : 0;
+    }
+    EXPECT_GT(static_cast<double>(kept) / static_cast<double>(rows), 0.98);
+    return static_cast<double>(same) / static_cast<double>(rows);
+  };
+  EXPECT_NEAR(alike(fitted.links), 0.933, 0.015);
+  EXPECT_LT(alike({}), 0.5);
+}
+
+// With budget for everything a is redrawn, and whoever reads the release still finds that b goes with a.
+TEST(Heads, RedrawnColumnsKeepTheirAssociations) {
+  const Chain c = chain();
+  const HeadsOptions options = quick_options();
+  const HeadsStart start = start_heads(c.fit, c.rows, learn_heads(c.fit, c.rows, options, 1));
+  const TrainedHeads trained = train_heads(start, 0.6, options, 2);
+  HeadsNetwork<float> network(trained.heads.shape(c.rows.coded.features.cols()));
+  SeededRandom random(7);
+  const Index rows = c.rows.own.cols();
+  Matrix<float> noise(rows, options.noise_inputs);
+  fill_normal(random, noise);
+  Matrix<float> uniform(3, rows);
+  for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
+  CellRows drawn;
+  network.draw(trained.heads.parameters, c.rows.coded.features, start.rows.own, noise, uniform, drawn);
+  Index same = 0;
+  Index before = 0;
+  Matrix<double> joint = Matrix<double>::Zero(2, 3);
+  for (Index i = 0; i < rows; ++i) {
+    same += drawn(1, i) == drawn(2, i) ? 1 : 0;
+    before += start.rows.own(1, i) == start.rows.own(2, i) ? 1 : 0;
+    joint(c.rows.coded.hidden.front().code[static_cast<std::size_t>(i)], drawn(2, i)) += 1.0 / static_cast<double>(rows);
+  }
+  EXPECT_NEAR(static_cast<double>(same) / static_cast<double>(rows), static_cast<double>(before) / static_cast<double>(rows), 0.08);
+  const double apart = (joint.row(0) / joint.row(0).sum() - joint.row(1) / joint.row(1).sum()).cwiseAbs().sum() / 2;
+  EXPECT_LT(apart, 0.15);  // 0.8 in the original
 }
 
 TEST(Heads, KeepToTheBudgetAndHide) {
@@ -313,6 +419,10 @@ TEST(Heads, StoredAndReadBack) {
   };
   refused([](ModelParts& bad) { bad.tensors.at("component-0.parameters").conservativeResize(7, 1); });
   refused([](ModelParts& bad) { bad.tensors.erase("component-0.parameters"); });
+  ASSERT_TRUE(parts.tensors.contains("component-0.link-0"));
+  refused([](ModelParts& bad) { bad.tensors.at("component-0.link-0").conservativeResize(1, 1); });
+  refused([](ModelParts& bad) { bad.tensors.at("component-0.base-0").conservativeResize(1, 1); });
+  refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["links"][0]["first"] = 77; });
   refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["heads"][0]["member"][0] = 77; });
   refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["heads"][0]["cell"][0][0] = -1; });
   refused([](ModelParts& bad) { bad.description["components"][0]["heads"]["heads"].erase(0); });

@@ -1,0 +1,158 @@
+#include "ppan/table/heads_path.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ppan/nn/adam.h"
+#include "ppan/table/heads_batch.h"
+#include "ppan/table/heads_players.h"
+
+namespace ppan {
+namespace {
+
+constexpr int kSteps = 1200;
+constexpr double kRate = 0.004;
+constexpr double kDecay = 0.3;
+constexpr double kMostGone = 0.8;  // share of the heads that is left out of a row in training
+constexpr double kHeldOut = 0.2;
+constexpr std::size_t kMostHeldOut = 3000;
+constexpr std::size_t kMostRedrawn = 12;
+constexpr double kLeastGain = 0.001;       // nats that a step must save ...
+constexpr double kLeastGainShare = 0.01;  // ... and of the whole leakage
+constexpr double kLeastCost = 1e-4;
+
+// What is known about attributes from rows without some of their heads.
+class SubsetPlayer {
+ public:
+  SubsetPlayer(const HeadsFit& fit, const HeadsRows& rows, bool of_hidden, const std::vector<Index>& hidden)
+      : fit_(fit), rows_(rows), of_hidden_(of_hidden), tokens_(tokens_of(fit)) {
+    CellNetworkShape shape;
+    for (const Index count : tokens_.count) shape.cells.push_back(count + 1);  // the last: left out
+    if (of_hidden) shape.cells.push_back(rows.coded.kept.levels);
+    shape.numbers = static_cast<Index>(fit.numbers.size());
+    shape.hidden = player_units(hidden, rows.rows());
+    player_ = CellPlayer<float>(shape, levels_of_all(of_hidden ? rows.coded.hidden : rows.coded.task));
+  }
+
+  void train(const LearnAndTest& part, Index batch, RandomSource& random) {
+    player_.initialise(random);
+    BatchCycle cycle(part.learn, heads_batch_size(static_cast<Index>(part.learn.size()), batch));
+    const RateSchedule rate{.rate = kRate, .decay_from = 0.3, .final_fraction = 0.02};
+    for (int step = 0; step < kSteps; ++step) {
+      batch_.gather(rows_, tokens_, cycle.next(random));
+      see();
+      for (Index i = 0; i < seen_.cols(); ++i) {
+        const double share = kMostGone * random.uniform();
+        for (std::size_t h = 0; h < fit_.heads.size(); ++h) {
+          if (random.uniform() < share) leave_out(h, i);
+        }
+      }
+      player_.score(seen_, number_, codes());
+      player_.step(seen_, number_, rate.at(static_cast<double>(step) / kSteps), kDecay);
+    }
+    batch_.gather(rows_, tokens_, part.test);
+  }
+
+  // Mean log-likelihood of the test rows.
+  double without(const std::vector<bool>& gone) {
+    see();
+    for (Index i = 0; i < seen_.cols(); ++i) {
+      for (std::size_t h = 0; h < gone.size(); ++h) {
+        if (gone[h]) leave_out(h, i);
+      }
+    }
+    return player_.score(seen_, number_, codes());
+  }
+
+ private:
+  [[nodiscard]] const std::vector<Symbols>& codes() const { return of_hidden_ ? batch_.hidden : batch_.task; }
+  void see() {
+    const Index heads = batch_.token.rows();
+    seen_.resize(heads + (of_hidden_ ? 1 : 0), batch_.token.cols());
+    seen_.topRows(heads) = batch_.token;
+    for (Index i = 0; of_hidden_ && i < seen_.cols(); ++i) seen_(heads, i) = batch_.kept[static_cast<std::size_t>(i)];
+    number_ = batch_.number;
+  }
+  void leave_out(std::size_t head, Index row) {
+    seen_(static_cast<Index>(head), row) = static_cast<std::int32_t>(tokens_.count[head]);
+    for (std::size_t n = 0; n < fit_.numbers.size(); ++n) {
+      if (fit_.numbers[n].head == static_cast<std::int32_t>(head)) number_(static_cast<Index>(n), row) = 0;
+    }
+  }
+
+  const HeadsFit& fit_;
+  const HeadsRows& rows_;
+  bool of_hidden_;
+  HeadTokens tokens_;
+  CellPlayer<float> player_;
+  HeadsBatch batch_;
+  CellRows seen_;
+  Matrix<float> number_;
+};
+
+// Mean distortion of a head whose cells are drawn as often as they occur, for everybody alike.
+std::vector<double> redrawn_distortions(const HeadsFit& fit, const CellRows& own) {
+  std::vector<double> out;
+  for (std::size_t h = 0; h < fit.heads.size(); ++h) {
+    Vector<float> share = Vector<float>::Zero(fit.distortion[h].rows());
+    for (Index i = 0; i < own.cols(); ++i) share[own(static_cast<Index>(h), i)] += 1;
+    share /= static_cast<float>(own.cols());
+    out.push_back(static_cast<double>(share.dot(fit.distortion[h] * share)));
+  }
+  return out;
+}
+
+}  // namespace
+
+HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
+                    double task_weight, std::uint64_t seed) {
+  SeededRandom random(seed);
+  const LearnAndTest part = learn_and_test(rows.rows(), kHeldOut, kMostHeldOut, random);
+  const std::size_t heads = fit.heads.size();
+  const bool tasks = !rows.coded.task.empty() && task_weight > 0;
+  SubsetPlayer adversary(fit, rows, true, hidden);
+  std::optional<SubsetPlayer> recipient;
+  if (tasks) recipient.emplace(fit, rows, false, hidden);
+  std::vector<std::int32_t> steps;
+  HeadsPath out;
+  if (!part.test.empty()) {
+    adversary.train(part, batch, random);
+    if (recipient) recipient->train(part, batch, random);
+    const std::vector<double> distortion = redrawn_distortions(fit, rows.own);
+    std::vector<bool> gone(heads, true);
+    const double nothing = adversary.without(gone);
+    gone.assign(heads, false);
+    double told = adversary.without(gone) - nothing;
+    double task = recipient ? recipient->without(gone) : 0;
+    const double least = std::max(kLeastGain, kLeastGainShare * told);
+    while (steps.size() < kMostRedrawn && steps.size() + 1 < heads) {
+      double most = 0;
+      std::size_t chosen = heads;
+      for (std::size_t h = 0; h < heads; ++h) {
+        if (gone[h]) continue;
+        gone[h] = true;
+        const double gain = told - (adversary.without(gone) - nothing);
+        const double lost = recipient && gain >= least ? std::max(0.0, task - recipient->without(gone)) : 0;
+        gone[h] = false;
+        const double rate = gain / (distortion[h] + task_weight * lost + kLeastCost);
+        if (gain < least || rate <= most) continue;
+        most = rate;
+        chosen = h;
+      }
+      if (chosen == heads) break;
+      gone[chosen] = true;
+      told = adversary.without(gone) - nothing;
+      if (recipient) task = recipient->without(gone);
+      steps.push_back(static_cast<std::int32_t>(chosen));
+      out.redrawn.push_back((out.redrawn.empty() ? 0 : out.redrawn.back()) + distortion[chosen]);
+    }
+  }
+  for (std::size_t h = 0; h < heads; ++h) {
+    if (std::find(steps.begin(), steps.end(), static_cast<std::int32_t>(h)) == steps.end())
+      out.order.push_back(static_cast<std::int32_t>(h));
+  }
+  out.order.insert(out.order.end(), steps.rbegin(), steps.rend());
+  return out;
+}
+
+}  // namespace ppan
