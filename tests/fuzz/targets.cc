@@ -307,11 +307,13 @@ void address(const std::uint8_t* data, std::size_t size) {
   try {
     const Address found = parse_address(text);
     require(!found.place.empty(), "an address names a place");
-    const bool database = found.kind == AddressKind::kSqlite || found.kind == AddressKind::kPostgres;
+    const bool database = found.kind == AddressKind::kDatabase;
+    require(database == !found.scheme.empty(), "a database has a scheme, and nothing else has");
     require(found.table.empty() || found.query.empty(), "a table or a query, not both");
     require(!database || !(found.table.empty() && found.query.empty()), "a table of a database is named");
-    require(found.kind != AddressKind::kPostgres || found.place.find("password=") == std::string::npos ||
-                found.place.find("password=") > found.place.find('/', 13),
+    const std::size_t host = found.scheme.size() + 3;
+    require(!found.server || found.place.find("password=") == std::string::npos ||
+                found.place.find("password=") > found.place.find('/', host),
             "no password is handed on");
     static_cast<void>(short_name(found));
     static_cast<void>(relative_to(found, "directory"));
