@@ -311,10 +311,7 @@ void address(const std::uint8_t* data, std::size_t size) {
     require(database == !found.scheme.empty(), "a database has a scheme, and nothing else has");
     require(found.table.empty() || found.query.empty(), "a table or a query, not both");
     require(!database || !(found.table.empty() && found.query.empty()), "a table of a database is named");
-    const std::size_t host = found.scheme.size() + 3;
-    require(!found.server || found.place.find("password=") == std::string::npos ||
-                found.place.find("password=") > found.place.find('/', host),
-            "no password is handed on");
+    require(!found.server || found.place.find("password=") == std::string::npos, "no password is handed on");
     static_cast<void>(short_name(found));
     static_cast<void>(relative_to(found, "directory"));
   } catch (const Error& error) {

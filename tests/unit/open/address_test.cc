@@ -57,7 +57,7 @@ TEST(Address, QueriesGoToTheEndAndTablesToTheNextParameter) {
 
 TEST(Address, PasswordsAreRefusedAndNotRepeated) {
   for (const char* text : {"postgresql://me:hunter2@host/shop?table=t", "postgresql://host/shop?password=hunter2&table=t",
-                           "postgresql://host/shop?table=t&PassWord=hunter2", "postgres://:hunter2@/x?query=select 1"}) {
+                           "postgresql://host/shop?table=t&PassWord=hunter2", "postgresql://h?d?password=hunter2&table=t", "postgres://:hunter2@/x?query=select 1"}) {
     EXPECT_THAT(refusal(text), HasSubstr("holds a password")) << text;
     EXPECT_THAT(refusal(text), Not(HasSubstr("hunter2")));
   }
