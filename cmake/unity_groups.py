@@ -28,12 +28,12 @@ def unnamed_parts(text):
 
 
 def parameter_types(parameters):
-    """Parameters without their names and defaults, roughly."""
+    """Parameters without their names and defaults, roughly; a value and a reference to it are the same to a caller."""
     types = []
     for one in parameters.split(","):
         one = re.sub(r"=.*", "", one).strip()
         types.append(re.sub(r"\s+\w+$", "", one) if re.search(r"[\w>&*]\s+\w+$", one) else re.sub(r"([&*>])\s*\w+$", r"\1", one))
-    return ", ".join(types)
+    return ", ".join(re.sub(r"\bconst\b|[&\s]", "", one) for one in types)
 
 
 def names_in(text):
