@@ -182,13 +182,13 @@ void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::ve
   codebook_features(in, *encoding_, *layout_, heads_->observed, features_);
   noise_.resize(in.rows, heads_->noise_inputs);
   fill_normal(random, noise_);
-  uniform_.resize(network_.heads(), in.rows);
+  uniform_.resize(2 * network_.heads(), in.rows);
   for (Index i = 0; i < uniform_.size(); ++i) {
     // Rounding to float may give 1, which a uniform number never is.
     uniform_.data()[i] = std::min(static_cast<float>(random.uniform()), 0x1.fffffep-1F);
   }
-  network_.draw(heads_->parameters, features_, cells_of(heads_->heads, heads_->released, level), noise_, uniform_,
-                drawn_);
+  network_.draw_only(heads_->parameters, features_, cells_of(heads_->heads, heads_->released, level), noise_, uniform_,
+                     drawn_);
   for (std::size_t h = 0; h < heads_->heads.size(); ++h) {
     const Head& head = heads_->heads[h];
     for (std::size_t m = 0; m < head.member.size(); ++m) {

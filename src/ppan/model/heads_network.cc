@@ -89,41 +89,85 @@ void HeadsNetwork<Scalar>::set_head(std::size_t head, Scalar gate, Vector<Scalar
 }
 
 template <typename Scalar>
-void HeadsNetwork<Scalar>::draw(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
-                                const CellRows& own, const Matrix<Scalar>& noise,
-                                const Matrix<Scalar>& uniform, CellRows& drawn) {
+void HeadsNetwork<Scalar>::prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
+                                   const CellRows& own, const Matrix<Scalar>& noise, CellRows& drawn) {
   const Index rows = features.rows();
   input_.resize(rows, features.cols() + noise.cols());
   input_.leftCols(features.cols()) = features;
   input_.rightCols(noise.cols()) = noise;
   output_ = network_.forward(parameters.data(), input_, workspace_).transpose();
-  redrawn_ = output_.topRows(cells_);
-  probability_.resize(cells_, rows);
+  redrawn_.resize(cells_, rows);
   keep_.resize(heads(), rows);
   gates_.resize(heads(), rows);
   again_.resize(heads(), rows);
   drawn.resize(heads(), rows);
   for (Index i = 0; i < rows; ++i) {
     for (std::size_t h = 0; h < first_.size(); ++h) {
-      const Index count = shape_.cells[h];
-      const Index cell = own(static_cast<Index>(h), i);
-      redrawn_.col(i).segment(first_[h], count) +=
-          Eigen::Map<const Vector<Scalar>>(parameters.data() + table_[h] + cell * count, count);
-      const Scalar gate = output_(cells_ + static_cast<Index>(h), i) + parameters[gate_[h] + cell];
+      const Scalar gate = output_(cells_ + static_cast<Index>(h), i) + parameters[gate_[h] + own(static_cast<Index>(h), i)];
       gates_(static_cast<Index>(h), i) = static_cast<Scalar>(kGateScale) * gate;
       keep_(static_cast<Index>(h), i) = kept(gates_(static_cast<Index>(h), i));
     }
-    draw_row(i, own.col(i).data(), uniform.col(i).data(), drawn.col(i).data());
   }
 }
 
-// Fills S of the head; returns r, or less than 0 where the own cell cannot stand beside what was drawn.
 template <typename Scalar>
-Scalar HeadsNetwork<Scalar>::redraw(std::size_t head, Index row, std::int32_t own, const std::int32_t* drawn) {
+void HeadsNetwork<Scalar>::draw(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
+                                const CellRows& own, const Matrix<Scalar>& noise,
+                                const Matrix<Scalar>& uniform, CellRows& drawn) {
+  prepare(parameters, features, own, noise, drawn);
+  probability_.resize(cells_, features.rows());
+  for (Index i = 0; i < features.rows(); ++i) {
+    for (std::size_t h = 0; h < first_.size(); ++h) {
+      const auto at = static_cast<Index>(h);
+      const std::int32_t cell = own(at, i);
+      redraw(parameters, h, i, cell, drawn.col(i).data());
+      const Scalar keep = keep_(at, i);
+      const Scalar again = again_(at, i);
+      auto p = probability_.col(i).segment(first_[h], shape_.cells[h]);
+      p = (1 - keep) * (1 - again) * redrawn_.col(i).segment(first_[h], shape_.cells[h]);
+      p[cell] += keep + (1 - keep) * again;
+      drawn(at, i) = choose(h, i, cell, uniform.col(i).data() + 2 * h);
+    }
+  }
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::draw_only(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
+                                     const CellRows& own, const Matrix<Scalar>& noise,
+                                     const Matrix<Scalar>& uniform, CellRows& drawn) {
+  prepare(parameters, features, own, noise, drawn);
+  for (Index i = 0; i < features.rows(); ++i) {
+    std::int32_t* to = drawn.col(i).data();
+    for (std::size_t h = 0; h < first_.size(); ++h) {
+      const std::int32_t cell = own(static_cast<Index>(h), i);
+      const Scalar* number = uniform.col(i).data() + 2 * h;
+      if (number[0] < keep_(static_cast<Index>(h), i) && fits(h, cell, to)) {
+        to[h] = cell;
+        continue;
+      }
+      redraw(parameters, h, i, cell, to);
+      to[h] = choose(h, i, cell, number);
+    }
+  }
+}
+
+// Whether nothing that was drawn speaks against a cell. A cell that does not fit may stay all the same, where none does.
+template <typename Scalar>
+bool HeadsNetwork<Scalar>::fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const {
+  return std::all_of(pairs_of_[head].begin(), pairs_of_[head].end(), [&](std::size_t number) {
+    const HeadPair& pair = shape_.pairs[number];
+    return pair.together(drawn[pair.first], cell) > 0;
+  });
+}
+
+// Fills S and r of the head, and takes back the gate where the own cell cannot stand beside what was drawn.
+template <typename Scalar>
+void HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t head, Index row, std::int32_t own,
+                                  const std::int32_t* drawn) {
   constexpr Scalar kNever = -std::numeric_limits<Scalar>::infinity();
-  auto s = redrawn_.col(row).segment(first_[head], shape_.cells[head]);
+  const Index count = shape_.cells[head];
   if (shape_.base.empty()) {
-    model_.setZero(s.size());
+    model_.setZero(count);
   } else {
     model_ = shape_.base[head].template cast<Scalar>();
   }
@@ -136,45 +180,41 @@ Scalar HeadsNetwork<Scalar>::redraw(std::size_t head, Index row, std::int32_t ow
     const HeadPair& pair = shape_.pairs[number];
     const std::int32_t before = drawn[pair.first];
     bool any = false;
-    for (Index c = 0; c < model_.size() && !any; ++c) any = model_[c] > kNever && pair.together(before, c) > 0;
+    for (Index c = 0; c < count && !any; ++c) any = model_[c] > kNever && pair.together(before, c) > 0;
     if (!any) continue;
-    for (Index c = 0; c < model_.size(); ++c) {
+    for (Index c = 0; c < count; ++c) {
       if (pair.together(before, c) <= 0) model_[c] = kNever;
     }
   }
-  s += model_;
+  auto s = redrawn_.col(row).segment(first_[head], count);
+  s = output_.col(row).segment(first_[head], count) + model_ +
+      Eigen::Map<const Vector<Scalar>>(parameters.data() + table_[head] + own * count, count);
   s[own] = kNever;
   const bool possible = model_[own] > kNever;
   exponentiate(s);
+  Scalar& again = again_(static_cast<Index>(head), row);
+  if (!possible) {
+    keep_(static_cast<Index>(head), row) = again = 0;
+    return;
+  }
   exponentiate(model_);
-  return possible ? model_[own] : Scalar(-1);
+  again = s.sum() > 0 ? model_[own] : Scalar(1);  // there may be no other
 }
 
 template <typename Scalar>
-void HeadsNetwork<Scalar>::draw_row(Index row, const std::int32_t* own, const Scalar* uniform, std::int32_t* drawn) {
-  for (std::size_t h = 0; h < first_.size(); ++h) {
-    Scalar& keep = keep_(static_cast<Index>(h), row);
-    Scalar& again = again_(static_cast<Index>(h), row);
-    again = redraw(h, row, own[h], drawn);
-    const auto s = redrawn_.col(row).segment(first_[h], shape_.cells[h]);
-    if (again < 0) {
-      keep = again = 0;
-    } else if (s.sum() <= 0) {
-      again = 1;  // there is no other
-    }
-    auto p = probability_.col(row).segment(first_[h], shape_.cells[h]);
-    p = (1 - keep) * (1 - again) * s;
-    p[own[h]] += keep + (1 - keep) * again;
-    Scalar left = uniform[h];
-    std::int32_t cell = -1;
-    for (Index c = 0; c < p.size(); ++c) {
-      if (p[c] <= 0) continue;
-      cell = static_cast<std::int32_t>(c);
-      left -= p[c];
-      if (left < 0) break;
-    }
-    drawn[h] = cell;
+std::int32_t HeadsNetwork<Scalar>::choose(std::size_t head, Index row, std::int32_t own, const Scalar* uniform) const {
+  const Scalar again = again_(static_cast<Index>(head), row);
+  if (uniform[0] < keep_(static_cast<Index>(head), row) || uniform[1] < again) return own;
+  const auto s = redrawn_.col(row).segment(first_[head], shape_.cells[head]);
+  Scalar left = (uniform[1] - again) / (1 - again);
+  std::int32_t cell = own;
+  for (Index c = 0; c < s.size(); ++c) {
+    if (s[c] <= 0) continue;
+    cell = static_cast<std::int32_t>(c);
+    left -= s[c];
+    if (left < 0) break;
   }
+  return cell;
 }
 
 template <typename Scalar>

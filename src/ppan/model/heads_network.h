@@ -69,10 +69,14 @@ class HeadsNetwork {
   void set_head(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const;
 
   /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows x
-  /// noise inputs, `uniform` heads x rows, on [0, 1).
+  /// noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which comes instead.
   void draw(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
             const Matrix<Scalar>& noise, const Matrix<Scalar>& uniform, CellRows& drawn);
-  /// Probabilities that the last draws were made with, cells x rows.
+  /// The same draws without probabilities and gradients: most cells stay, and what would come instead is worked out only
+  /// where one does not.
+  void draw_only(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
+                 const Matrix<Scalar>& noise, const Matrix<Scalar>& uniform, CellRows& drawn);
+  /// Probabilities that the last draw() was made with, cells x rows.
   [[nodiscard]] const Matrix<Scalar>& probability() const { return probability_; }
   /// Gradient in the parameters of sum_i sum_c P(c|w_i) cost(c, i), costs (cells x rows) and what earlier heads
   /// drew held fixed; after draw() with the same arguments. Where a cost is the derivative of a loss in the
@@ -81,8 +85,11 @@ class HeadsNetwork {
                 Vector<Scalar>& gradient);
 
  private:
-  void draw_row(Index row, const std::int32_t* own, const Scalar* uniform, std::int32_t* drawn);
-  Scalar redraw(std::size_t head, Index row, std::int32_t own, const std::int32_t* drawn);
+  void prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
+               const Matrix<Scalar>& noise, CellRows& drawn);
+  [[nodiscard]] bool fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const;
+  void redraw(const Vector<Scalar>& parameters, std::size_t head, Index row, std::int32_t own, const std::int32_t* drawn);
+  std::int32_t choose(std::size_t head, Index row, std::int32_t own, const Scalar* uniform) const;
 
   HeadsShape shape_;
   std::vector<Index> first_;

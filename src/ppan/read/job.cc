@@ -331,16 +331,17 @@ Problems JobFile::check() const {
                    "\"task\" needs roles.task");
   // A key that a family does not look at would be believed to do something.
   const bool heads = mechanism.family == MechanismFamily::kHeads;
+  const bool may_be_heads = heads || mechanism.family == MechanismFamily::kAuto;
   problems.require(codebook || !given.contains("mechanism.codewords"), "mechanism.codewords",
                    "is for mechanism.family = \"codebook\" only");
   for (const char* key : {"privacy.usefulness", "privacy.task_weight"})
-    problems.require(codebook || heads || !given.contains(key), key,
+    problems.require(codebook || may_be_heads || !given.contains(key), key,
                      "is for mechanism.family = \"codebook\" or \"heads\" only");
-  problems.require(heads || !given.contains("privacy.row_weight"), "privacy.row_weight",
+  problems.require(may_be_heads || !given.contains("privacy.row_weight"), "privacy.row_weight",
                    "is for mechanism.family = \"heads\" only");
-  problems.require(!heads || privacy.usefulness != Usefulness::kTask, "privacy.usefulness",
+  problems.require(codebook || privacy.usefulness != Usefulness::kTask, "privacy.usefulness",
                    "\"task\" alone is for mechanism.family = \"codebook\"; heads keep to a distortion");
-  for (const char* key : {"mechanism.code_size", "mechanism.code_radius", "privacy.budget_form"})
+  for (const char* key : {"mechanism.code_size", "mechanism.code_radius", "privacy.budget_form", "privacy.alpha"})
     problems.require(!heads || !given.contains(key), key, "is not for mechanism.family = \"heads\"");
   for (const char* key :
        {"mechanism.code_size", "mechanism.code_radius", "mechanism.noise_inputs", "privacy.budget_form",

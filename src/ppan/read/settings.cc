@@ -428,8 +428,8 @@ std::vector<Setting> mechanism_settings() {
           "finite: exact, for few category cells; noise-input: a network fed with noise; "
           "noisy-code: a short code plus noise, then a decoder; codebook: one of finitely many codewords, "
           "then "
-          "a row drawn for it, with an upper bound for every attacker; heads: each column cut into cells, of "
-          "which a network draws one; auto: chosen by the table",
+          "a row drawn for it, with an upper bound for every attacker; heads: each column cut into cells, "
+          "which a network keeps or replaces; auto: finite where it can be, otherwise heads",
           at(&J::mechanism, &MechanismSettings::family),
           {{"auto", MechanismFamily::kAuto},
            {"finite", MechanismFamily::kFinite},

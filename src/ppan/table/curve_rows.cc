@@ -11,6 +11,7 @@
 #include "ppan/core/error.h"
 #include "ppan/core/random.h"
 #include "ppan/model/row_rules.h"
+#include "ppan/table/table_family.h"
 #include "ppan/table/table_measure.h"
 
 namespace ppan {
@@ -123,6 +124,10 @@ CurveRows make_curve_rows(const Table& table, const Schema& schema, const Encodi
   out.schema = schema.in_order_of(names);
   out.rows = table.rows;
   out.encoding = fit_encoding(table, modelled_specs(out.schema), encoding);
+  const FamilyChoice choice = choose_family(options, out.schema, out.encoding);
+  out.options.training.family = choice.family;
+  if (!choice.why_not_heads.empty())
+    out.notices.push_back(fmt::format("the mechanism is noise-input instead of heads: {}", choice.why_not_heads));
   out.split = split_rows(table, out.schema, options.validation, options.test, out.seed_of("split"));
   std::vector<std::int32_t> every(out.encoding.columns.size());
   std::iota(every.begin(), every.end(), 0);

@@ -188,15 +188,20 @@ class Training {
     return stop;
   }
 
-  // New cells, and the numbers that would be released for them: the own one where its cell stays.
-  void draw() {
+  // New cells, and the numbers that would be released for them: the own one where its cell stays. The players need no
+  // probabilities, which are most of the work.
+  void draw(bool with_probabilities) {
     const Index count = batch_.own.cols();
     noise_.resize(count, options_.noise_inputs);
     fill_normal(random_, noise_);
-    uniform_.resize(network_.heads(), count);
+    uniform_.resize(2 * network_.heads(), count);
     for (Index i = 0; i < uniform_.size(); ++i)
       uniform_.data()[i] = std::min(static_cast<float>(random_.uniform()), 0x1.fffffep-1F);
-    network_.draw(parameters_, batch_.features, batch_.own, noise_, uniform_, drawn_);
+    if (with_probabilities) {
+      network_.draw(parameters_, batch_.features, batch_.own, noise_, uniform_, drawn_);
+    } else {
+      network_.draw_only(parameters_, batch_.features, batch_.own, noise_, uniform_, drawn_);
+    }
     number_ = batch_.number;
     for (std::size_t n = 0; n < start_.fit.numbers.size(); ++n) {
       const HeadNumber& from = start_.fit.numbers[n];
@@ -216,7 +221,7 @@ class Training {
   double step_players(double rate) {
     double sum = 0;
     for (int s = 0; s < options_.adversary_steps; ++s) {
-      draw();
+      draw(false);
       sum += adversary_.score(with_kept_, number_, batch_.hidden);
       adversary_.step(with_kept_, number_, rate, kAdversaryDecay);
     }
@@ -236,20 +241,27 @@ class Training {
     return sum / options_.adversary_steps;
   }
 
-  // d(indicator) of cells whose number goes along: for each cell the value that it would be released with.
-  void add_numbers(const CellGradient<float>& from, float weight) {
+  // Adds a player's gradient in what it saw of the released cells.
+  void add_seen(float weight) {
+    token_gradient_ += weight * seen_.cells.topRows(token_gradient_.rows());
+    number_gradient_ += weight * seen_.numbers;
+  }
+
+  // From what players see to d(indicator) of the cells: for each cell its token, and the number it would be released with.
+  void spread_to_cells() {
     for (Index i = 0; i < cost_.cols(); ++i) {
       for (std::size_t h = 0; h < tokens_.of_cell.size(); ++h) {
         const Symbols& token = tokens_.of_cell[h];
-        for (std::size_t c = 0; c < token.size(); ++c)
-          cost_(network_.first(h) + static_cast<Index>(c), i) += weight * from.cells(tokens_.first[h] + token[c], i);
+        const float* from = &token_gradient_(tokens_.first[h], i);
+        float* to = &cost_(network_.first(h), i);
+        for (std::size_t c = 0; c < token.size(); ++c) to[c] += from[token[c]];
       }
     }
     for (std::size_t n = 0; n < start_.fit.numbers.size(); ++n) {
       const HeadNumber& number = start_.fit.numbers[n];
       const Index first = network_.first(static_cast<std::size_t>(number.head));
       for (Index i = 0; i < cost_.cols(); ++i) {
-        const float slope = weight * from.numbers(static_cast<Index>(n), i);
+        const float slope = number_gradient_(static_cast<Index>(n), i);
         const std::int32_t own = number.level[static_cast<std::size_t>(batch_.own(number.head, i))];
         for (std::size_t c = 0; c < number.level.size(); ++c) {
           const std::int32_t level = number.level[c];
@@ -261,7 +273,7 @@ class Training {
   }
 
   StepReport step_mechanism(double rate) {
-    draw();
+    draw(true);
     const auto count = static_cast<double>(drawn_.cols());
     StepReport report;
     report.distortion = fill_costs();
@@ -271,22 +283,25 @@ class Training {
     cost_ *= price;
     report.log_likelihood = adversary_.score(with_kept_, number_, batch_.hidden);
     adversary_.seen_gradient(with_kept_, number_, seen_);
-    add_numbers(seen_, 1);
+    token_gradient_.setZero(tokens_.first.back() + tokens_.count.back(), drawn_.cols());
+    number_gradient_.setZero(number_.rows(), drawn_.cols());
+    add_seen(1);
     if (start_.learned.teacher.size() > 0) {
       const Matrix<float> before = teacher_.probabilities(batch_.token, batch_.number);
       const double own = static_cast<double>((before.array() * (before.array() + 1e-12F).log()).sum()) / count;
       const double lost = own - teacher_.cross_score(token_, number_, before);
       report.penalty += static_cast<double>(price) * options_.task_weight * lost;
       teacher_.seen_gradient(token_, number_, seen_);
-      add_numbers(seen_, -price * static_cast<float>(options_.task_weight));
+      add_seen(-price * static_cast<float>(options_.task_weight));
     }
     if (options_.row_weight > 0) {
       const double weight = static_cast<double>(price) * options_.row_weight;
       released_.assign(1, Symbols(static_cast<std::size_t>(drawn_.cols()), 1));
       report.discriminator = weight * judge_.score(token_, number_, released_);
       judge_.seen_gradient(token_, number_, seen_);
-      add_numbers(seen_, static_cast<float>(weight));
+      add_seen(static_cast<float>(weight));
     }
+    spread_to_cells();
     add_margins();
     cost_ /= static_cast<float>(count);
     network_.backward(parameters_, batch_.own, cost_, gradient_);
@@ -350,6 +365,8 @@ class Training {
   Vector<float> margin_;   // share of the training rows that have each cell
   Vector<float> running_;  // and of those released
   CellGradient<float> seen_;
+  Matrix<float> token_gradient_;   // of all players together, in the tokens of the heads ...
+  Matrix<float> number_gradient_;  // ... and in the numbers
   Vector<float> gradient_;
   Vector<float> record_distortion_;
   Vector<float> slope_;

@@ -21,7 +21,7 @@
 namespace ppan {
 
 struct TableTrainingOptions {
-  MechanismFamily family = MechanismFamily::kAuto;  ///< Auto: finite where it can be, otherwise noise-input.
+  MechanismFamily family = MechanismFamily::kAuto;  ///< See choose_family().
   std::vector<Index> hidden{64, 64};                ///< Of encoder, decoder and adversary.
   std::optional<Index> code_size{};  ///< Absent: by the width of the released columns, 4 to 24.
   double code_radius = 12;           ///< R. Above 0.

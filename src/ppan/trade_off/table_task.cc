@@ -43,7 +43,8 @@ class TableTask final : public CurveTask {
     const Index count = std::max<Index>(1, static_cast<Index>(training));
     if (options_.training.family == MechanismFamily::kCodebook)
       return codebook_epochs(count, options_.codebook);
-    if (options_.training.family == MechanismFamily::kHeads) return heads_epochs(count, options_.heads);
+    if (options_.training.family == MechanismFamily::kHeads || options_.training.family == MechanismFamily::kAuto)
+      return heads_epochs(count, options_.heads);
     return epochs_for(count, options_.training.batch);
   }
   [[nodiscard]] bool start_counts() const override { return false; }

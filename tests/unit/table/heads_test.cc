@@ -113,7 +113,7 @@ struct Drawn {
     features = testing::random_matrix(random, 1, 3).replicate(rows, 1);
     noise = Matrix<double>::Zero(rows, 2);
     own.setZero(3, rows);
-    uniform.resize(3, rows);
+    uniform.resize(6, rows);
     for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = random.uniform();
   }
   void draw(const Vector<double>& p) { network.draw(p, features, own, noise, uniform, cells); }
@@ -165,6 +165,23 @@ TEST(HeadsNetwork, DrawsAsOftenAsItSays) {
   EXPECT_LT(worst, 4.5);
   // The test can fail: as if the draws were of a distribution that is off by two percentage points.
   EXPECT_GT(0.02 / std::sqrt(0.25 / static_cast<double>(rows)), 4.5);
+}
+
+// Rows of all own cells, gates near keeping: most cells stay, some do not fit what was drawn before.
+TEST(HeadsNetwork, DrawsTheSameWithoutProbabilities) {
+  const Index rows = 4000;
+  Drawn drawn(rows);
+  for (Index i = 0; i < rows; ++i)
+    drawn.own.col(i) << static_cast<std::int32_t>(i % 3), static_cast<std::int32_t>(i % 2), static_cast<std::int32_t>(i % 4);
+  for (const double gate : {0.0, 1.0}) {
+    Vector<double> parameters = drawn.parameters;
+    parameters.tail(9).array() += gate;
+    drawn.draw(parameters);
+    const CellRows with = drawn.cells;
+    drawn.network.draw_only(parameters, drawn.features, drawn.own, drawn.noise, drawn.uniform, drawn.cells);
+    EXPECT_EQ(with, drawn.cells);
+    EXPECT_NE(with, drawn.own);
+  }
 }
 
 TEST(CellPlayer, GradientsMatch) {
@@ -274,7 +291,7 @@ TEST(HeadsLinks, RedrawWhatFitsTheOthers) {
     network.initialise(random, std::vector<Matrix<float>>(3, Matrix<float>::Zero(3, 3)), 9, parameters);
     network.set_head(1, -9, parameters);
     const Index rows = c.rows.own.cols();
-    Matrix<float> uniform(3, rows);
+    Matrix<float> uniform(6, rows);
     for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
     CellRows drawn;
     network.draw(parameters, Matrix<float>::Zero(rows, 1), c.rows.own, Matrix<float>(rows, 0), uniform, drawn);
@@ -302,7 +319,7 @@ TEST(Heads, RedrawnColumnsKeepTheirAssociations) {
   const Index rows = c.rows.own.cols();
   Matrix<float> noise(rows, options.noise_inputs);
   fill_normal(random, noise);
-  Matrix<float> uniform(3, rows);
+  Matrix<float> uniform(6, rows);
   for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
   CellRows drawn;
   network.draw(trained.heads.parameters, c.rows.coded.features, start.rows.own, noise, uniform, drawn);
