@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "ppan/table/curve_rows.h"
 #include "unit/table/tables.h"
 
 namespace ppan {
@@ -23,6 +24,9 @@ TableCurveOptions small(std::vector<double> budgets) {
   options.training.hidden = {16};
   options.training.epochs = 40;
   options.training.batch = 100;
+  options.heads.hidden = {16};
+  options.heads.epochs = 40;
+  options.heads.batch = 100;
   options.leakage.quick = true;
   options.threads = 2;
   return options;
@@ -33,10 +37,21 @@ TableCurveResult curve_of(const std::string& csv, const Schema& schema, const Ta
   return table_curve(table_of(csv, schema), schema, {}, options, hooks);
 }
 
-TEST(TableCurve, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
-  const TableCurveResult result = curve_of(mixed_csv(3000, 0.1, 5), mixed_schema(), small({0.05, 0.25, 0.5}));
+// What was trained, whatever the family.
+Vector<float> parameters_of(const TablePoint& point) {
+  const TableComponent& component = point.model->components()[0];
+  return component.heads ? component.heads->parameters : component.parameters;
+}
+
+class TableCurveOf : public ::testing::TestWithParam<MechanismFamily> {};
+INSTANTIATE_TEST_SUITE_P(Families, TableCurveOf, ::testing::Values(MechanismFamily::kHeads, MechanismFamily::kNoiseInput));
+
+TEST_P(TableCurveOf, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
+  TableCurveOptions options = small({0.05, 0.25, 0.5});
+  options.training.family = GetParam();
+  const TableCurveResult result = curve_of(mixed_csv(3000, 0.1, 5), mixed_schema(), options);
   ASSERT_EQ(result.points.size(), 3U);
-  EXPECT_EQ(result.mechanism, to_string(MechanismKind::kNoiseInput));
+  EXPECT_EQ(result.mechanism, to_string(GetParam()));
   ASSERT_TRUE(result.unchanged && result.constant);
   EXPECT_GT(result.unchanged->audit.leakage().nats, 0.4);
   EXPECT_EQ(result.constant->audit.leakage().nats, 0);
@@ -67,6 +82,48 @@ TEST(TableCurve, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
   const auto hull = lower_hull(points);
   EXPECT_EQ(result.hull.size(), hull.size());
   for (const HullPoint& p : points) EXPECT_LE(*hull_leakage(points, hull, p.distortion), p.leakage + 1e-12);
+}
+
+TEST(TableCurve, ChoosesTheFamilyByTheTable) {
+  const Schema schema = mixed_schema();
+  const Table table = table_of(mixed_csv(400, 0.1, 5), schema);
+  const auto chosen = [&](const Schema& roles, const TableCurveOptions& options) {
+    return make_curve_rows(table, roles, {}, options);
+  };
+  TableCurveOptions options = small({0.1});
+  EXPECT_EQ(chosen(schema, options).mechanism(), "heads");
+  EXPECT_TRUE(chosen(schema, options).notices.empty());
+
+  // Few categories: the exact form, unless there is a task, which it knows nothing of.
+  Schema categories = schema;
+  std::erase(categories.useful, "size");
+  EXPECT_EQ(chosen(categories, options).mechanism(), "finite");
+  categories.useful = {"colour"};
+  categories.task = {"shape"};
+  EXPECT_EQ(chosen(categories, options).mechanism(), "heads");
+  options.heads.task_weight = 0;
+  EXPECT_EQ(chosen(categories, options).mechanism(), "finite");
+
+  // What heads cannot do is said.
+  options = small({0.1});
+  options.training.budget_form = BudgetForm::kExpected;
+  CurveRows rows = chosen(schema, options);
+  EXPECT_EQ(rows.mechanism(), "noise-input");
+  ASSERT_EQ(rows.notices.size(), 1U);
+  EXPECT_NE(rows.notices[0].find("privacy.budget_form"), std::string::npos);
+  options = small({0.1});
+  options.training.alpha = 2;
+  EXPECT_EQ(chosen(schema, options).mechanism(), "noise-input");
+  Schema partly = schema;
+  partly.observed = {"colour", "shape"};
+  rows = chosen(partly, small({0.1}));
+  EXPECT_EQ(rows.mechanism(), "noise-input");
+  EXPECT_NE(rows.notices.at(0).find("'size' is released but not observed"), std::string::npos);
+
+  // A family that is asked for by name is taken.
+  options = small({0.1});
+  options.training.family = MechanismFamily::kNoisyCode;
+  EXPECT_EQ(chosen(schema, options).mechanism(), "noisy-code");
 }
 
 TEST(TableCurve, ServesAnyBudgetByAMixture) {
@@ -163,8 +220,7 @@ TEST(TableCurve, GivesTheSameBitsOnOneThreadAndOnThree) {
   const TableCurveResult three = curve_of(csv, mixed_schema(), options);
   ASSERT_EQ(one.points.size(), three.points.size());
   for (std::size_t i = 0; i < one.points.size(); ++i) {
-    EXPECT_EQ(one.points[i].model->components()[0].parameters,
-              three.points[i].model->components()[0].parameters);
+    EXPECT_EQ(parameters_of(one.points[i]), parameters_of(three.points[i]));
     EXPECT_EQ(one.points[i].measured.audit.leakage().nats, three.points[i].measured.audit.leakage().nats);
     EXPECT_EQ(one.points[i].measured.change.distortion, three.points[i].measured.change.distortion);
   }
@@ -174,8 +230,7 @@ TEST(TableCurve, GivesTheSameBitsOnOneThreadAndOnThree) {
 
   options.seed = 2;
   const TableCurveResult other = curve_of(csv, mixed_schema(), options);
-  EXPECT_NE(one.points[0].model->components()[0].parameters,
-            other.points[0].model->components()[0].parameters);
+  EXPECT_NE(parameters_of(one.points[0]), parameters_of(other.points[0]));
 }
 
 TEST(TableCurve, ChoosesBetweenRestartsOnRowsThatItDoesNotReportOn) {
