@@ -67,7 +67,9 @@ class Pick(RunTest):
 
     def test_the_ends_of_the_curve(self):
         unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
-        self.assertIn("unchanged", self.pick("--budget", unchanged["distortion"], "--accept-inconclusive")[0])
+        # A point that was hardly trained may change nothing either.
+        _, model = self.pick("--budget", unchanged["distortion"], "--accept-inconclusive")
+        self.assertAlmostEqual(model["origin"]["distortion"], float(unchanged["distortion"]))
         least = min(max(0, float(row["leakage"])) for row in self.rows() if row["model"])
         self.assertIn("leakage ", self.pick("--leakage", str(least + 1e-9), "--found", "--accept-inconclusive")[0])
 
