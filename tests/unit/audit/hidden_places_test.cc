@@ -74,6 +74,12 @@ TEST(HiddenPlaces, ThreeColumnsOfWhichNoTwoTell) {
   hidden.add("a", a);
   hidden.add("b", b);
   hidden.add("c", c);
+  // Among columns that vary much and say nothing.
+  for (const char* name : {"d", "e", "f", "g"}) {
+    std::vector<std::string> cells;
+    for (Index i = 0; i < kRows; ++i) cells.push_back(fmt::format("{:.3f}", hidden.random.uniform()));
+    hidden.add(name, cells);
+  }
   expect_found(hidden, "a and b and c", "together");
 }
 
@@ -194,8 +200,8 @@ TEST(HiddenPlaces, EvidenceOfSeveralAttackersAddsUp) {
   hidden.add("id", id);
   hidden.input.released.columns.push_back(column_of_numbers("value", value));
   const AttributeAudit a = audit(hidden.input, {.quick = true, .measure_power = false}).attributes.front();
-  // Alone the numbers tell 0.245 nats and the letters 0.270; together 0.407 (by simulation), 5 standard errors 0.1.
-  EXPECT_GT(a.leakage.nats, 0.35) << a.winner;
+  // Alone the numbers tell 0.245 nats and the letters 0.270; together 0.407 (by simulation). Standard error 0.015.
+  EXPECT_GT(a.leakage.nats, 0.32) << a.winner;
   EXPECT_LT(a.leakage.nats, 0.5);
 }
 
