@@ -143,6 +143,8 @@ class Files(RunTest):
                     message = self.refuse(4, *arguments)
                     self.assertIn(path, message)
                     self.assertIn(reason, message)
+        for arguments in (["report", "loop"], ["pick", "loop", "--point", "1", "-o", "picked.ppan"]):
+            self.assertIn("Too many levels of symbolic links", self.refuse(4, *arguments))
         os.remove("loop")
         self.assertFalse(os.path.exists("new"))
 

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "ppan/audit/digit_form.h"
+#include "ppan/audit/text_parts.h"
 
 namespace ppan {
 namespace {
@@ -18,6 +19,17 @@ namespace {
 constexpr float kMostDeviations = 8;  // beyond it a value says no more than its rank does
 // A feature that is set in few rows would otherwise stand far from all others and swamp every distance.
 constexpr double kMostScale = 4;
+// A column of few texts, or of many rows to each, is known text by text; its parts say no more.
+constexpr std::size_t kLeastTexts = 30;
+constexpr Index kRowsPerText = 100;
+constexpr std::size_t kCoarseBins = 4;
+constexpr std::int32_t kCoarseLevels = 8;
+// Columns of fewer values are alike by chance, and small enough for pairs of them to be counted.
+constexpr std::size_t kAlikeTexts = 13;
+constexpr Index kLeastAlike = 20;     // rows in which two columns are, and are not, the same
+constexpr Index kAlikeRows = 20'000;  // that are looked at for it
+// Rows of a file that stand together, as keys: sorted files often hold one class after the other.
+constexpr std::array<Index, 4> kBlockRows{4, 16, 64, 256};
 
 std::string folded(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -88,6 +100,28 @@ std::vector<std::uint64_t> row_hashes(const AuditTable& table) {
   return hash;
 }
 
+// 1 in the rows that have the same in both columns.
+Vector<float> alike(const AuditColumn& a, const AuditColumn& b, Index rows) {
+  Vector<float> same = Vector<float>::Zero(rows);
+  if (a.numeric() && b.numeric()) {
+    for (Index i = 0; i < rows; ++i) same[i] = a.number[i] == b.number[i] ? 1.0F : 0.0F;
+    return same;
+  }
+  if (!a.has_text() || !b.has_text()) return same;
+  std::unordered_map<std::string_view, std::int32_t> known;
+  for (std::size_t l = 0; l < a.level.size(); ++l) known.try_emplace(a.level[l], static_cast<std::int32_t>(l));
+  std::vector<std::int32_t> translated;
+  for (const std::string& level : b.level) {
+    const auto at = known.find(level);
+    translated.push_back(at == known.end() ? -1 : at->second);
+  }
+  for (Index i = 0; i < rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    same[i] = !a.missing[row] && a.code[row] == translated[static_cast<std::size_t>(b.code[row])] ? 1.0F : 0.0F;
+  }
+  return same;
+}
+
 std::uint64_t mantissa(double value) {
   return std::bit_cast<std::uint64_t>(value) & ((1ULL << 52U) - 1U);
 }
@@ -122,8 +156,19 @@ struct FeatureMap::Column {
   std::vector<Index> text_rows;
   Symbols row_text;
   int decimals = 0;        // most that a number is written with
+  NumberForm form = NumberForm::kNumber;
   Index first_key = 0;     // of its keys among all
   bool exact_key = false;  // its exact texts are a key
+  // Parts of its texts that are keys, and the values each takes.
+  struct Part {
+    std::size_t which = 0;
+    std::unordered_map<std::string, std::int32_t> value;
+  };
+  std::vector<Part> parts;
+  // Coarse codes: bins of a number, with one more for missing ones; its last digit; or the most frequent levels.
+  Index first_coarse = 0;
+  std::vector<double> coarse_edge;
+  bool coarse_digit = false;
 };
 
 // The exact texts of a column; numbers that never were text are written out in full.
@@ -176,12 +221,17 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
     auto column = std::make_shared<Column>();
     column->name = from.name;
     column->numeric = from.numeric();
+    column->form = from.form;
     column->traced = traced.empty() ? all : traced[c];
     if (from.numeric()) learn_number(from, *column);
     if (from.has_text()) learn_text(from, *column);
     if (column->traced) learn_writing(from, *column);
     columns_.push_back(std::move(column));
   }
+  learn_alike(released);
+  first_block_key_ = static_cast<Index>(key_values_.size());
+  for (std::size_t b = 0; options.row_position && b < kBlockRows.size(); ++b)
+    add_key(static_cast<std::size_t>((released.rows() - trained_rows) / kBlockRows[b] + 1), "row", "position");
 
   Index at = 0;
   write(released, [&](const RawFeature& raw) {
@@ -264,10 +314,121 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
     ++column.text_rows[static_cast<std::size_t>(column.row_text.back())];
   }
   column.first_key = static_cast<Index>(key_values_.size());
-  if (column.numeric) key_values_.insert(key_values_.end(), {10, 100, 1000, 100});
+  for (const std::size_t values : {10, 100, 1000, 100}) {
+    if (column.numeric) add_key(values, column.name, "digits");
+  }
+  for (const std::int32_t values : CalendarForm::kValues) {
+    if (column.form != NumberForm::kNumber) add_key(static_cast<std::size_t>(values), column.name, "calendar");
+  }
   // A value that nearly every row has for itself is nothing to count by.
   column.exact_key = static_cast<Index>(written.text.size()) <= from.rows() / 2;
-  if (column.exact_key) key_values_.push_back(static_cast<std::int32_t>(written.text.size()));
+  if (column.exact_key) add_key(written.text.size(), column.name, "value");
+  if (!column.numeric) learn_parts(written, from.rows(), column);
+  learn_coarse(from, column);
+}
+
+void FeatureMap::learn_coarse(const AuditColumn& from, Column& column) {
+  column.first_coarse = static_cast<Index>(coarse_values_.size());
+  if (!column.numeric) {
+    // Missing, and all but the most frequent levels.
+    add_coarse(static_cast<std::size_t>(std::min(column.levels, kCoarseLevels)) + 2, column.name);
+    return;
+  }
+  std::vector<double> different = column.sorted;
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  const bool few = different.size() <= kCoarseBins + 2;
+  const std::vector<double>& cut = few ? different : column.sorted;
+  const std::size_t bins = few ? different.size() : kCoarseBins;
+  for (std::size_t b = 1; b < bins; ++b) {
+    const double edge = cut[cut.size() * b / bins];
+    if (column.coarse_edge.empty() || edge > column.coarse_edge.back()) column.coarse_edge.push_back(edge);
+  }
+  add_coarse(column.coarse_edge.size() + 2, column.name);
+  column.coarse_digit = !few && from.rows() > 0;
+  if (column.coarse_digit) add_coarse(3, column.name);
+}
+
+void FeatureMap::write_coarse(const Column& column, const AuditColumn& from, KeyMatrix& coarse) {
+  const Index rows = from.rows();
+  if (!column.numeric) {
+    std::vector<std::int32_t> code;
+    for (const std::string& text : from.level) {
+      const auto at = column.level.find(folded(text));
+      code.push_back(at == column.level.end() ? kCoarseLevels : std::min(at->second, kCoarseLevels));
+    }
+    const std::int32_t most = std::min(column.levels, kCoarseLevels);
+    for (Index i = 0; i < rows; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      coarse(i, column.first_coarse) =
+          from.missing[row] ? 0 : 1 + std::min(most, code[static_cast<std::size_t>(from.code[row])]);
+    }
+    return;
+  }
+  const Written written(from);
+  std::vector<std::int32_t> digit;
+  for (const std::string& text : written.text) {
+    const std::int32_t last = digit_form(text, column.decimals).last1;
+    digit.push_back(last == 0 ? 0 : 1 + last % 2);
+  }
+  const std::vector<double>& edge = column.coarse_edge;
+  for (Index i = 0; i < rows; ++i) {
+    const double value = from.number[i];
+    coarse(i, column.first_coarse) =
+        std::isnan(value) ? 0
+                          : 1 + static_cast<std::int32_t>(std::upper_bound(edge.begin(), edge.end(), value) - edge.begin());
+    if (column.coarse_digit)
+      coarse(i, column.first_coarse + 1) = digit[static_cast<std::size_t>(written.code[static_cast<std::size_t>(i)])];
+  }
+}
+
+void FeatureMap::learn_alike(const AuditTable& released) {
+  const Index rows = std::min(released.rows(), kAlikeRows);
+  for (std::size_t a = 0; a < columns_.size(); ++a) {
+    if (columns_[a]->text.size() < kAlikeTexts) continue;
+    for (std::size_t b = a + 1; b < columns_.size(); ++b) {
+      if (columns_[b]->text.size() < kAlikeTexts || columns_[a]->numeric != columns_[b]->numeric) continue;
+      const Vector<float> same = alike(released.columns[a], released.columns[b], rows);
+      const auto count = static_cast<Index>(same.sum());
+      if (count >= kLeastAlike && count <= rows - kLeastAlike) alike_.emplace_back(a, b);
+    }
+  }
+}
+
+void FeatureMap::write_alike(const AuditTable& released, const TakeFeature& take) const {
+  for (const auto& [a, b] : alike_) {
+    Raw raw{released.rows()};
+    raw.add(columns_[a]->name + " and " + columns_[b]->name, "equality", false) =
+        alike(released.columns[a], released.columns[b], released.rows());
+    take(raw.features.front());
+  }
+}
+
+void FeatureMap::add_key(std::size_t values, const std::string& column, const char* aspect) {
+  key_values_.push_back(static_cast<std::int32_t>(values));
+  key_source_.push_back({column, aspect});
+}
+
+void FeatureMap::add_coarse(std::size_t values, const std::string& column) {
+  coarse_values_.push_back(static_cast<std::int32_t>(values));
+  coarse_column_.push_back(column);
+}
+
+void FeatureMap::learn_parts(const Written& written, Index rows, Column& column) {
+  const std::size_t texts = written.text.size();
+  if (texts < kLeastTexts || rows > kRowsPerText * static_cast<Index>(texts)) return;
+  std::array<Column::Part, TextParts::kCount> parts;
+  for (const std::string& text : written.text) {
+    const TextParts own = text_parts(text);
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      parts[p].value.try_emplace(own.part[p], static_cast<std::int32_t>(parts[p].value.size()));
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    // One that is always the same says nothing, one that nearly every text has for itself no more than the text.
+    if (parts[p].value.size() < 2 || 2 * parts[p].value.size() > texts) continue;
+    parts[p].which = p;
+    add_key(parts[p].value.size(), column.name, "text");
+    column.parts.push_back(std::move(parts[p]));
+  }
 }
 
 void FeatureMap::write_number(const Column& column, const AuditColumn& from, Raw& raw) const {
@@ -364,6 +525,16 @@ void FeatureMap::write_format(const Column& column, const AuditColumn& from, Raw
   }
 }
 
+void FeatureMap::write_calendar(const Column& column, const AuditColumn& from, Raw& raw) {
+  const std::size_t first = raw.used();
+  for (std::size_t k = 0; k < CalendarForm::kCount; ++k) raw.add(column.name, "calendar", false);
+  for (Index i = 0; i < from.rows(); ++i) {
+    const auto form = calendar_form(from.number[i], column.form);
+    for (std::size_t k = 0; form && k < CalendarForm::kCount; ++k)
+      raw.features[first + k].data[i] = static_cast<float>(form->value[k]);
+  }
+}
+
 void FeatureMap::write(const AuditTable& released, const TakeFeature& take) const {
   const Index rows = released.rows();
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -377,9 +548,11 @@ void FeatureMap::write(const AuditTable& released, const TakeFeature& take) cons
     if (column.traced) {
       write_digits(column, Written(from), raw);
       if (from.has_text()) write_format(column, from, raw);
+      if (column.numeric && column.form != NumberForm::kNumber) write_calendar(column, from, raw);
     }
     for (const RawFeature& feature : raw.features) take(feature);
   }
+  write_alike(released, take);
   if (options_.row_position) {
     // Rows that trained the mechanism are not part of the file: the middle, which says nothing.
     const Index placed = rows - trained_rows_;
@@ -393,7 +566,8 @@ void FeatureMap::write(const AuditTable& released, const TakeFeature& take) cons
   }
 }
 
-void FeatureMap::write_keys(const Column& column, const Written& written, KeyMatrix& keys) const {
+void FeatureMap::write_keys(const Column& column, const AuditColumn& from, KeyMatrix& keys) const {
+  const Written written(from);
   const auto rows = static_cast<Index>(written.code.size());
   Index key = column.first_key;
   const auto add = [&](const std::vector<std::int32_t>& value) {
@@ -412,13 +586,32 @@ void FeatureMap::write_keys(const Column& column, const Written& written, KeyMat
     }
     for (const auto& values : value) add(values);
   }
-  if (!column.exact_key) return;
-  std::vector<std::int32_t> value;
-  for (const std::string& text : written.text) {
-    const auto at = column.text.find(text);
-    value.push_back(at == column.text.end() ? -1 : at->second);
+  if (column.form != NumberForm::kNumber) {
+    for (Index i = 0; i < rows; ++i) {
+      const auto form = calendar_form(from.number[i], column.form);
+      for (std::size_t k = 0; k < CalendarForm::kCount; ++k)
+        keys(i, key + static_cast<Index>(k)) = form ? form->value[k] : -1;
+    }
+    key += static_cast<Index>(CalendarForm::kCount);
   }
-  add(value);
+  if (column.exact_key) {
+    std::vector<std::int32_t> value;
+    for (const std::string& text : written.text) {
+      const auto at = column.text.find(text);
+      value.push_back(at == column.text.end() ? -1 : at->second);
+    }
+    add(value);
+  }
+  if (column.parts.empty()) return;
+  std::vector<std::vector<std::int32_t>> value(column.parts.size());
+  for (const std::string& text : written.text) {
+    const TextParts own = text_parts(text);
+    for (std::size_t p = 0; p < value.size(); ++p) {
+      const auto at = column.parts[p].value.find(own.part[column.parts[p].which]);
+      value[p].push_back(at == column.parts[p].value.end() ? -1 : at->second);
+    }
+  }
+  for (const auto& values : value) add(values);
 }
 
 AttackFeatures FeatureMap::apply(const AuditTable& released) const {
@@ -433,8 +626,19 @@ AttackFeatures FeatureMap::apply(const AuditTable& released) const {
     ++next;
   });
   features.keys.resize(released.rows(), static_cast<Index>(key_values_.size()));
+  features.coarse.resize(released.rows(), static_cast<Index>(coarse_values_.size()));
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c]->traced) write_keys(*columns_[c], Written(released.columns[c]), features.keys);
+    if (!columns_[c]->traced) continue;
+    write_keys(*columns_[c], released.columns[c], features.keys);
+    write_coarse(*columns_[c], released.columns[c], features.coarse);
+  }
+  if (options_.row_position) {
+    const Index placed = released.rows() - trained_rows_;
+    for (std::size_t b = 0; b < kBlockRows.size(); ++b) {
+      for (Index i = 0; i < released.rows(); ++i)
+        features.keys(i, first_block_key_ + static_cast<Index>(b)) =
+            i < placed ? static_cast<std::int32_t>(i / kBlockRows[b]) : -1;
+    }
   }
   for (const std::uint64_t h : row_hashes(released)) {
     const auto found = cell_.find(h);

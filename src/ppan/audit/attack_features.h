@@ -3,8 +3,9 @@
 // From released columns to what a learning attacker looks at. Beside the values themselves it is given every
 // trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often
 // its exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells
-// are missing and how that is marked, and where in the file the row stands. Constant features are dropped,
-// all others standardised. Keys are what an attacker counts by: last digits, first digits, exact values.
+// are missing and how that is marked, what day of the week and what time of day it was, and where in the file the
+// row stands. Constant features are dropped, all others standardised. Keys are what an attacker counts by: last
+// digits, first digits, exact values, parts of texts (text_parts.h), days and hours, blocks of neighbouring rows.
 
 #include <cstdint>
 #include <functional>
@@ -34,7 +35,8 @@ struct FeatureOptions {
 /// Where a feature comes from: the column, and which side of it.
 struct FeatureSource {
   std::string column;
-  std::string aspect;  ///< "value", "missing", "format", "digits", "repeats", "low bits" or "position".
+  std::string aspect;  ///< "value", "text", "missing", "format", "digits", "repeats", "low bits", "calendar",
+                       ///< "equality", "together" or "position".
   friend bool operator==(const FeatureSource&, const FeatureSource&) = default;
 };
 
@@ -42,6 +44,7 @@ struct FeatureSource {
 struct AttackFeatures {
   Matrix<float> data;  ///< Rows x features.
   KeyMatrix keys;      ///< Rows x keys.
+  KeyMatrix coarse{};  ///< Rows x coarse codes, few values each: what is counted by together (key_tuples.h).
   Symbols cell;        ///< The exact released row as one symbol; -1: not among those the map was built on.
   std::int32_t cells = 0;  ///< Different rows the map was built on.
 };
@@ -63,6 +66,12 @@ class FeatureMap {
   [[nodiscard]] const std::vector<Index>& values() const { return values_; }
   /// Different values of each key.
   [[nodiscard]] const std::vector<std::int32_t>& key_values() const { return key_values_; }
+  /// Where each key comes from.
+  [[nodiscard]] const std::vector<FeatureSource>& key_source() const { return key_source_; }
+  /// Different values of each coarse code.
+  [[nodiscard]] const std::vector<std::int32_t>& coarse_values() const { return coarse_values_; }
+  /// The column of each coarse code.
+  [[nodiscard]] const std::vector<std::string>& coarse_column() const { return coarse_column_; }
 
  private:
   struct Column;
@@ -74,11 +83,19 @@ class FeatureMap {
   void learn_number(const AuditColumn& from, Column& column) const;
   void learn_text(const AuditColumn& from, Column& column) const;
   void learn_writing(const AuditColumn& from, Column& column);
+  void add_key(std::size_t values, const std::string& column, const char* aspect);
+  void add_coarse(std::size_t values, const std::string& column);
+  void learn_alike(const AuditTable& released);
+  void learn_coarse(const AuditColumn& from, Column& column);
+  void learn_parts(const Written& written, Index rows, Column& column);
   void write_number(const Column& column, const AuditColumn& from, Raw& raw) const;
   void write_levels(const Column& column, const AuditColumn& from, Raw& raw) const;
   void write_digits(const Column& column, const Written& written, Raw& raw) const;
   void write_format(const Column& column, const AuditColumn& from, Raw& raw) const;
-  void write_keys(const Column& column, const Written& written, KeyMatrix& keys) const;
+  void write_alike(const AuditTable& released, const TakeFeature& take) const;
+  static void write_coarse(const Column& column, const AuditColumn& from, KeyMatrix& coarse);
+  static void write_calendar(const Column& column, const AuditColumn& from, Raw& raw);
+  void write_keys(const Column& column, const AuditColumn& from, KeyMatrix& keys) const;
 
   FeatureOptions options_;
   Index trained_rows_;
@@ -87,6 +104,11 @@ class FeatureMap {
   std::vector<Index> kept_;            // positions among the raw features
   std::vector<Index> values_;
   std::vector<std::int32_t> key_values_;
+  std::vector<FeatureSource> key_source_;
+  std::vector<std::int32_t> coarse_values_;
+  std::vector<std::string> coarse_column_;
+  std::vector<std::pair<std::size_t, std::size_t>> alike_;  // columns of which some rows have the same in both
+  Index first_block_key_ = 0;
   std::vector<float> mean_;
   std::vector<float> scale_;
   std::unordered_map<std::uint64_t, std::int32_t> cell_;

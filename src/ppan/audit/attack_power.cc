@@ -129,7 +129,7 @@ std::vector<std::int32_t> plant(const std::vector<std::int32_t>& by_score, const
 SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& rows) {
   SuiteInput out;
   const AttackRows taken = attack_rows(input.released, Symbols(rows.size(), 0), {}, rows);
-  out.released = {taken.data, taken.keys, taken.cell, input.released.cells};
+  out.released = {taken.data, taken.keys, {}, taken.cell, input.released.cells};
   out.source = input.source;
   out.values = input.values;
   out.key_values = input.key_values;

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "ppan/audit/attacker_pool.h"
+#include "ppan/audit/key_tuples.h"
 #include "ppan/audit/trace_screen.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
@@ -158,7 +160,7 @@ Screened screened(const SuiteInput& input, const AttackTarget& target, const Att
   for (Index f = 0; f < input.released.data.cols(); ++f) {
     const FeatureSource& source = input.source[static_cast<std::size_t>(f)];
     const bool trace = source.aspect != "value" && source.aspect != "known";
-    const bool many = source.aspect == "digits" || source.aspect == "repeats";
+    const bool many = source.aspect == "digits" || source.aspect == "repeats" || source.aspect == "equality";
     if (trace && (many || options.screen_traces) &&
         !tells_something(input.released.data.col(f), target.code, rows, target.levels))
       continue;
@@ -194,6 +196,7 @@ class Suite {
         random_(options.seed) {
     choose_rows();
     if (target.continuous) scores_ = normal_scores(target, held_out_rows_);
+    find_tuples();
     selection_ = rows_from(input_.released, split.selection);
     test_ = rows_from(input_.released, split.test);
     choose_learners();
@@ -256,6 +259,14 @@ class Suite {
     }
   }
 
+  // Keys of several columns, for those who count by keys.
+  void find_tuples() {
+    const auto& wanted = options_.attackers;
+    const bool counted = wanted.empty() || std::find(wanted.begin(), wanted.end(), AttackerKind::kKeys) != wanted.end();
+    if (counted && input_.released.coarse.cols() > 1)
+      tuples_ = telling_tuples(input_.released.coarse, input_.coarse_values, target_.code, all_rows_, target_.levels);
+  }
+
   void choose_learners() {
     std::vector<AttackerKind> kinds = options_.attackers;
     if (kinds.empty()) {
@@ -267,7 +278,7 @@ class Suite {
       if (target_.continuous) kinds.insert(kinds.begin() + 2, AttackerKind::kDensity);
     }
     if (!target_.continuous) std::erase(kinds, AttackerKind::kDensity);
-    if (input_.key_values.empty()) std::erase(kinds, AttackerKind::kKeys);
+    if (input_.key_values.empty() && tuples_.empty()) std::erase(kinds, AttackerKind::kKeys);
     for (const AttackerKind kind : kinds) {
       learners_.push_back({kind, LearnFrom::kAll});
       const bool cheap = kind == AttackerKind::kTrees || kind == AttackerKind::kLogistic ||
@@ -295,7 +306,16 @@ class Suite {
 
   [[nodiscard]] AttackRows rows_from(const AttackFeatures& features,
                                      std::span<const std::int32_t> rows) const {
-    return attack_rows(features, target_.code, scores_.row, rows, features_.kept);
+    AttackRows part = attack_rows(features, target_.code, scores_.row, rows, features_.kept);
+    const Index keys = part.keys.cols();
+    if (tuples_.empty()) return part;
+    part.keys.conservativeResize(Eigen::NoChange, keys + static_cast<Index>(tuples_.size()));
+    for (std::size_t t = 0; t < tuples_.size(); ++t) {
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        part.keys(static_cast<Index>(i), keys + static_cast<Index>(t)) =
+            tuples_[t].code(features.coarse, input_.coarse_values, rows[i]);
+    }
+    return part;
   }
 
   // Rows that there is room for, every release counted.
@@ -342,6 +362,7 @@ class Suite {
     task.cells = input_.released.cells;
     task.values = features_.values;
     task.key_values = input_.key_values;
+    for (const KeyTuple& tuple : tuples_) task.key_values.push_back(tuple.values);
     task.score_edge = scores_.edge;
     task.missing_level = target_.missing_level;
     task.effort = options_.effort;
@@ -374,48 +395,86 @@ class Suite {
                    double selection_entropy, SuiteResult& result) const {
     result.winner = trained[single].learner.name();
     result.log_probability = trained[single].on_test;
+    double most = trained[single].selection_score;
+    const auto compete = [&](const char* name, Together together, double margin) {
+      if (together.on_test.rows() == 0) return;
+      const Estimate leakage =
+          lower_bound(scores_of(together.on_test, test_.x) - base, result.entropy,
+                      fmt::format("held-out log loss, {} of attackers", name), split_.test_unit);
+      result.attackers.push_back({name, selection_entropy + together.selection_score, leakage});
+      if (together.selection_score <= most + margin) return;
+      most = together.selection_score;
+      result.winner = fmt::format("{} ({})", name, together.parts);
+      result.log_probability = std::move(together.on_test);
+    };
     if (trained.size() > 1) {
-      std::vector<Vector<double>> score;
-      for (const Trained& t : trained) score.push_back(scores_of(t.on_selection, selection_.x));
-      const std::vector<double> weight = mixture_weights(score);
-      Matrix<float> mixed =
-          Matrix<float>::Constant(test_.rows(), target_.levels, -std::numeric_limits<float>::infinity());
-      double selection_score = 0;
-      for (Index i = 0; i < score.front().size(); ++i) {
-        double sum = 0;
-        for (std::size_t a = 0; a < trained.size(); ++a) sum += weight[a] * std::exp(score[a][i]);
-        selection_score += std::log(sum) / static_cast<double>(score.front().size());
-      }
-      std::vector<std::pair<double, std::string>> parts;
-      for (std::size_t a = 0; a < trained.size(); ++a) {
-        if (weight[a] < 1e-6) continue;
-        const double log_weight = std::log(weight[a]);
-        for (Index k = 0; k < mixed.size(); ++k) {
-          mixed.data()[k] =
-              static_cast<float>(log_add(static_cast<double>(mixed.data()[k]),
-                                         log_weight + static_cast<double>(trained[a].on_test.data()[k])));
-        }
-        if (weight[a] >= 0.05) parts.emplace_back(weight[a], trained[a].learner.name());
-      }
-      const Estimate leakage = lower_bound(scores_of(mixed, test_.x) - base, result.entropy,
-                                           "held-out log loss, mixture of attackers", split_.test_unit);
-      result.attackers.push_back({"mixture", selection_entropy + selection_score, leakage});
       // The mixture has as many parameters as parts; it must beat the best of them by more than they can buy.
       const double margin =
           static_cast<double>(trained.size() - 1) / (2 * static_cast<double>(selection_.rows()));
-      if (selection_score > trained[single].selection_score + margin) {
-        std::sort(parts.rbegin(), parts.rend());
-        result.winner = "mixture (";
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-          result.winner +=
-              fmt::format("{}{} {:.0f} %", p == 0 ? "" : ", ", parts[p].second, 100 * parts[p].first);
-        }
-        result.winner += ")";
-        result.log_probability = std::move(mixed);
-      }
+      compete("mixture", mixture(trained), margin);
+      compete("pool", pool(trained, single), 0);
     }
     result.score = scores_of(result.log_probability, test_.x);
     result.gain = result.score - base;
+  }
+
+  // Several attackers as one.
+  struct Together {
+    Matrix<float> on_test;  // none: no rows
+    double selection_score = 0;
+    std::string parts;
+  };
+
+  [[nodiscard]] Together mixture(const std::vector<Trained>& trained) const {
+    std::vector<Vector<double>> score;
+    for (const Trained& t : trained) score.push_back(scores_of(t.on_selection, selection_.x));
+    const std::vector<double> weight = mixture_weights(score);
+    Together out;
+    out.on_test = Matrix<float>::Constant(test_.rows(), target_.levels, -std::numeric_limits<float>::infinity());
+    for (Index i = 0; i < score.front().size(); ++i) {
+      double sum = 0;
+      for (std::size_t a = 0; a < trained.size(); ++a) sum += weight[a] * std::exp(score[a][i]);
+      out.selection_score += std::log(sum) / static_cast<double>(score.front().size());
+    }
+    std::vector<std::pair<double, std::string>> parts;
+    for (std::size_t a = 0; a < trained.size(); ++a) {
+      if (weight[a] < 1e-6) continue;
+      const double log_weight = std::log(weight[a]);
+      for (Index k = 0; k < out.on_test.size(); ++k) {
+        out.on_test.data()[k] =
+            static_cast<float>(log_add(static_cast<double>(out.on_test.data()[k]),
+                                       log_weight + static_cast<double>(trained[a].on_test.data()[k])));
+      }
+      if (weight[a] >= 0.05) parts.emplace_back(weight[a], trained[a].learner.name());
+    }
+    std::sort(parts.rbegin(), parts.rend());
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      out.parts += fmt::format("{}{} {:.0f} %", p == 0 ? "" : ", ", parts[p].second, 100 * parts[p].first);
+    return out;
+  }
+
+  [[nodiscard]] Together pool(const std::vector<Trained>& trained, std::size_t single) const {
+    std::vector<const Matrix<float>*> on_selection;
+    std::vector<const Matrix<float>*> on_test;
+    for (const Trained& t : trained) {
+      on_selection.push_back(&t.on_selection);
+      on_test.push_back(&t.on_test);
+    }
+    // Whoever knows nothing has no evidence to begin with.
+    if (trained[single].learner.kind == AttackerKind::kPrior) return {};
+    const AttackerPool pooled = pool_attackers(on_selection, selection_.x, task_.prior, single);
+    if (pooled.part.empty()) return {};
+    Together out{pooled.apply(on_test, task_.prior), pooled.score, {}};
+    // A wrong certainty of several attackers at once must not hide what was found elsewhere.
+    Matrix<float> again = pooled.apply(on_selection, task_.prior);
+    const Calibration calibration = calibrate(again, selection_.x, task_.prior);
+    calibration.apply(task_.prior, again);
+    calibration.apply(task_.prior, out.on_test);
+    out.selection_score = mean_score(again, selection_.x);
+    for (const AttackerPool::Part& part : pooled.part)
+      out.parts += fmt::format("{}{:.2f} {}", out.parts.empty() ? "" : " + ", part.weight,
+                               trained[part.attacker].learner.name());
+    return out;
   }
 
   void learning_curve(const Trained& best, const Vector<double>& base, SuiteResult& result) const {
@@ -439,8 +498,10 @@ class Suite {
       }
       learned.push_back(static_cast<Index>(rows));
       gain.push_back(full);
-      result.forecast = forecast_learning(learned, gain, result.entropy, split_.test_unit);
       if (gain.size() > 1) result.still_rising = rises(full, gain[gain.size() - 2], result.entropy);
+      // What several attackers find beyond the strongest of them they are taken to find with any number of rows.
+      for (Vector<double>& g : gain) g += result.gain - full;
+      result.forecast = forecast_learning(learned, gain, result.entropy, split_.test_unit);
     }
     result.learning.push_back({static_cast<Index>(rows), mean_rate(full, split_.test_unit)});
   }
@@ -456,31 +517,26 @@ class Suite {
 
   // Shuffles one side of one column at a time among the test rows and sees what the attacker loses.
   void find_sources(std::vector<Trained>& trained, const Vector<double>& base, SuiteResult& result) const {
-    Trained* best = nullptr;
-    for (Trained& t : trained) {
-      // Those that look at every feature; neighbours see values only.
-      const AttackerKind kind = t.learner.kind;
-      const bool reads_features = kind != AttackerKind::kPrior && kind != AttackerKind::kLookup &&
-                                  kind != AttackerKind::kNeighbours && kind != AttackerKind::kKeys;
-      if (reads_features && (best == nullptr || t.selection_score > best->selection_score)) best = &t;
-    }
+    Trained* best = names_sources(trained);
     if (best == nullptr) return;
     const Rate found = mean_rate(scores_of(best->on_test, test_.x) - base, split_.test_unit);
     if (found.interval95.low <= 0) return;
     const auto rows = static_cast<std::size_t>(std::min(kMostSourceRows, test_.rows()));
     AttackRows part = rows_from(input_.released, std::span<const std::int32_t>(split_.test.data(), rows));
     const Vector<double> whole = scores_of(best->on_test.topRows(static_cast<Index>(rows)), part.x);
+    const bool by_keys = best->learner.kind == AttackerKind::kKeys;
     // Features by where they come from.
     std::vector<std::pair<FeatureSource, std::vector<Index>>> groups;
-    for (std::size_t f = 0; f < features_.source.size(); ++f) {
-      const FeatureSource& source = features_.source[f];
-      auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == source; });
-      if (at == groups.end()) at = groups.insert(groups.end(), {source, {}});
+    const std::vector<FeatureSource> sources = by_keys ? key_sources() : features_.source;
+    for (std::size_t f = 0; f < sources.size(); ++f) {
+      auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == sources[f]; });
+      if (at == groups.end()) at = groups.insert(groups.end(), {sources[f], {}});
       at->second.push_back(static_cast<Index>(f));
     }
     SeededRandom random = random_.fork("sources");
     const auto loss_of = [&](const std::vector<Index>& shuffled) {
-      return shuffled_loss(*best, shuffled, whole, random, part);
+      return by_keys ? shuffled_loss(*best, shuffled, whole, random, part.keys, part)
+                     : shuffled_loss(*best, shuffled, whole, random, part.data, part);
     };
     for (const std::size_t g : worth_shuffling(groups, loss_of)) {
       const Rate loss = loss_of(groups[g].second);
@@ -492,26 +548,57 @@ class Suite {
               [](const LeakSource& a, const LeakSource& b) { return a.nats > b.nats; });
   }
 
+  // Who says where a leak is. Keys say it less well than features do: the first digits of a number are its value.
+  Trained* names_sources(std::vector<Trained>& trained) const {
+    constexpr double kClearlyMore = 1.25;
+    const double entropy = empirical_entropy(selection_.x, target_.levels);
+    Trained* best = nullptr;
+    Trained* keys = nullptr;
+    for (Trained& t : trained) {
+      const AttackerKind kind = t.learner.kind;
+      // Neighbours see values only.
+      if (kind == AttackerKind::kPrior || kind == AttackerKind::kLookup || kind == AttackerKind::kNeighbours) continue;
+      Trained*& own = kind == AttackerKind::kKeys ? keys : best;
+      if (own == nullptr || t.selection_score > own->selection_score) own = &t;
+    }
+    const bool by_keys = keys != nullptr && (best == nullptr || entropy + keys->selection_score >
+                                                                    kClearlyMore * (entropy + best->selection_score));
+    return by_keys ? keys : best;
+  }
+
+  // Of every key, those of several columns at the end.
+  [[nodiscard]] std::vector<FeatureSource> key_sources() const {
+    std::vector<FeatureSource> out = input_.key_source;
+    for (const KeyTuple& tuple : tuples_) {
+      std::string columns;
+      for (const Index p : tuple.part)
+        columns += (columns.empty() ? "" : " and ") + input_.coarse_column[static_cast<std::size_t>(p)];
+      out.push_back({columns, "together"});
+    }
+    return out;
+  }
+
   static double deviations_of(const Rate& loss) {
     const double error = (loss.interval95.high - loss.value) / normal_multiple();
     return error > 0 ? loss.value / error : 0;
   }
 
-  // What an attacker loses, nats, when these features are shuffled among the rows, all in the same way.
+  // What an attacker loses, nats, when these features of `data`, which is in `part`, are shuffled among the rows, all in
+  // the same way.
+  template <typename Data>
   Rate shuffled_loss(Trained& attacker, const std::vector<Index>& features, const Vector<double>& whole,
-                     RandomSource& random, AttackRows& part) const {
+                     RandomSource& random, Data& data, AttackRows& part) const {
     std::vector<std::int32_t> order(static_cast<std::size_t>(part.rows()));
     std::iota(order.begin(), order.end(), 0);
     shuffle(random, order);
-    std::vector<Vector<float>> kept;
+    std::vector<Eigen::Matrix<typename Data::Scalar, Eigen::Dynamic, 1>> kept;
     for (const Index column : features) {
-      kept.emplace_back(part.data.col(column));
-      for (Index i = 0; i < part.rows(); ++i)
-        part.data(i, column) = kept.back()[order[static_cast<std::size_t>(i)]];
+      kept.emplace_back(data.col(column));
+      for (Index i = 0; i < part.rows(); ++i) data(i, column) = kept.back()[order[static_cast<std::size_t>(i)]];
     }
     Matrix<float> shuffled = attacker.attacker->log_probability(part);
     attacker.calibration.apply(task_.prior, shuffled);
-    for (std::size_t k = 0; k < features.size(); ++k) part.data.col(features[k]) = kept[k];
+    for (std::size_t k = 0; k < features.size(); ++k) data.col(features[k]) = kept[k];
     return mean_rate(whole - scores_of(shuffled, part.x));
   }
 
@@ -547,6 +634,7 @@ class Suite {
   const AttackSplit& split_;
   const SuiteOptions& options_;
   SeededRandom random_;
+  std::vector<KeyTuple> tuples_;
   std::vector<Learner> learners_;
   std::vector<std::int32_t> held_out_rows_;
   std::vector<std::int32_t> all_rows_;
@@ -611,7 +699,10 @@ Index room_for_rows(const SuiteOptions& options, Index features) {
 }
 
 SuiteInput suite_input(const FeatureMap& map, const AuditTable& released) {
-  return {map.apply(released), {}, map.source(), map.values(), map.key_values()};
+  return {map.apply(released), {},
+          map.source(),        map.values(),
+          map.key_values(),    map.key_source(),
+          map.coarse_values(), map.coarse_column()};
 }
 
 void add_known(SuiteInput& input, const AttackTarget& known) {

@@ -63,6 +63,9 @@ struct SuiteInput {
   std::vector<FeatureSource> source;       ///< Of each feature.
   std::vector<Index> values;               ///< Features that measure closeness.
   std::vector<std::int32_t> key_values{};  ///< Different values of each key.
+  std::vector<FeatureSource> key_source{};    ///< Of each key.
+  std::vector<std::int32_t> coarse_values{};  ///< Different values of each coarse code.
+  std::vector<std::string> coarse_column{};   ///< Its column.
 };
 /// Without further releases.
 SuiteInput suite_input(const FeatureMap& map, const AuditTable& released);

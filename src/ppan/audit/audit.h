@@ -143,7 +143,9 @@ struct JointAudit {
   double entropy = 0;
   bool still_rising = false;
   std::vector<Estimate> upper{};  ///< Tightest first; the last is the entropy, where there is no number.
-  double upper_end = 0;           ///< As in AttributeAudit; the powers of the attributes are added.
+  /// As in AttributeAudit; the powers of the attributes are added, and so are forecasts. No less than that of any
+  /// attribute.
+  double upper_end = 0;
 };
 
 struct UndeclaredLeak {

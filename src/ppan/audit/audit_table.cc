@@ -24,6 +24,9 @@ class ColumnBuilder {
 
   void add(const RowColumn& type, const RowCells& cells, std::size_t rows) {
     typed_ = type.storage != CellStorage::kText;
+    typed_form_ = type.meaning == CellMeaning::kDate                                                 ? NumberForm::kDate
+                  : type.meaning == CellMeaning::kTimestamp || type.meaning == CellMeaning::kInstant ? NumberForm::kTimestamp
+                                                                                                     : NumberForm::kNumber;
     if (cells.code != nullptr) translated_.resize(cells.levels->size(), -1);
     for (std::size_t r = 0; r < rows; ++r) {
       if (cells.is_missing(r)) {
@@ -48,41 +51,63 @@ class ColumnBuilder {
   AuditColumn finish(std::string name, std::span<const std::string> markers, char mark, CellKind kind) {
     column_.name = std::move(name);
     column_.category = kind == CellKind::kCategory;
-    const NumberForm form = kind == CellKind::kDate        ? NumberForm::kDate
-                            : kind == CellKind::kTimestamp ? NumberForm::kTimestamp
-                                                           : NumberForm::kNumber;
-    std::vector<bool> level_missing(column_.level.size());
-    std::vector<double> level_number = std::move(level_number_);
-    level_number.resize(column_.level.size(), kMissing);
+    level_number_.resize(column_.level.size(), kMissing);
     level_missing_.resize(column_.level.size(), 0);
-    for (std::size_t l = 0; l < column_.level.size(); ++l) {
-      level_missing[l] = level_missing_[l] != 0 || is_missing(column_.level[l], markers);
-      if (level_missing[l]) level_number[l] = kMissing;
-      if (level_missing[l] || typed_) continue;
-      const ParsedNumber parsed = parse_value(column_.level[l], form, mark);
-      if (parsed.ok()) level_number[l] = parsed.value;
-    }
+    std::vector<Index> count(column_.level.size(), 0);
+    for (const std::int32_t code : column_.code) ++count[static_cast<std::size_t>(code)];
     Index present = 0;
-    Index numbers = 0;
-    column_.missing.reserve(column_.code.size());
-    for (const std::int32_t code : column_.code) {
-      column_.missing.push_back(level_missing[code]);
-      if (level_missing[code]) continue;
-      ++present;
-      if (!std::isnan(level_number[code])) ++numbers;
+    for (std::size_t l = 0; l < column_.level.size(); ++l) {
+      if (is_missing(column_.level[l], markers)) level_missing_[l] = 1;
+      present += level_missing_[l] != 0 ? 0 : count[l];
     }
-    const bool most = static_cast<double>(numbers) >= kNumericShare * static_cast<double>(present);
-    if (numbers > 0 && kind != CellKind::kCategory && (kind != CellKind::kGuess || most)) {
+    column_.missing.reserve(column_.code.size());
+    for (const std::int32_t code : column_.code)
+      column_.missing.push_back(level_missing_[static_cast<std::size_t>(code)] != 0);
+    for (const NumberForm form : forms_to_try(kind)) {
+      const std::vector<double> value = numbers(form, mark);
+      Index read = 0;
+      for (std::size_t l = 0; l < value.size(); ++l) read += std::isnan(value[l]) ? 0 : count[l];
+      const bool most = static_cast<double>(read) >= kNumericShare * static_cast<double>(present);
+      if (read == 0 || (kind == CellKind::kGuess && !most)) continue;
+      column_.form = typed_ ? typed_form_ : form;
       column_.number.resize(static_cast<Index>(column_.code.size()));
-      for (std::size_t i = 0; i < column_.code.size(); ++i) {
-        column_.number[static_cast<Index>(i)] = level_number[column_.code[i]];
-      }
+      for (std::size_t i = 0; i < column_.code.size(); ++i)
+        column_.number[static_cast<Index>(i)] = value[static_cast<std::size_t>(column_.code[i])];
+      break;
     }
     position_.clear();
     return std::move(column_);
   }
 
  private:
+  static std::vector<NumberForm> forms_to_try(CellKind kind) {
+    switch (kind) {
+      case CellKind::kCategory:
+        return {};
+      case CellKind::kNumber:
+        return {NumberForm::kNumber};
+      case CellKind::kDate:
+        return {NumberForm::kDate};
+      case CellKind::kTimestamp:
+        return {NumberForm::kTimestamp};
+      case CellKind::kGuess:
+        break;
+    }
+    return {NumberForm::kNumber, NumberForm::kDate, NumberForm::kTimestamp};
+  }
+  // Of each level, as a number in this form; NaN where it is none or missing.
+  [[nodiscard]] std::vector<double> numbers(NumberForm form, char mark) const {
+    std::vector<double> value = typed_ ? level_number_ : std::vector<double>(column_.level.size(), kMissing);
+    for (std::size_t l = 0; l < value.size(); ++l) {
+      if (level_missing_[l] != 0) {
+        value[l] = kMissing;
+      } else if (!typed_) {
+        const ParsedNumber parsed = parse_value(column_.level[l], form, mark);
+        if (parsed.ok()) value[l] = parsed.value;
+      }
+    }
+    return value;
+  }
   std::int32_t code_of(std::string_view cell) {
     const auto found =
         position_.try_emplace(std::string(cell), static_cast<std::int32_t>(column_.level.size()));
@@ -107,6 +132,7 @@ class ColumnBuilder {
   std::vector<std::uint8_t> level_missing_;  // levels that were flagged
   std::string scratch_;
   bool typed_ = false;
+  NumberForm typed_form_ = NumberForm::kNumber;
 };
 
 }  // namespace
@@ -196,6 +222,7 @@ AuditColumn take_rows(const AuditColumn& column, std::span<const std::int32_t> w
   out.name = column.name;
   out.level = column.level;
   out.category = column.category;
+  out.form = column.form;
   out.missing.reserve(which.size());
   if (column.has_text()) out.code.reserve(which.size());
   if (column.numeric()) out.number.resize(static_cast<Index>(which.size()));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ppan/core/records.h"
+#include "ppan/source/number.h"
 #include "ppan/source/row_source.h"
 
 namespace ppan {
@@ -23,6 +24,7 @@ struct AuditColumn {
   Vector<double> number;      ///< Value of each row, NaN where there is none; empty: not a numeric column.
   std::vector<bool> missing;  ///< Per row.
   bool category = false;      ///< Known to be names, even where they look like numbers.
+  NumberForm form = NumberForm::kNumber;  ///< What the numbers are: days and times have a calendar.
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(missing.size()); }
   [[nodiscard]] bool numeric() const { return number.size() > 0; }
@@ -39,7 +41,8 @@ struct AuditTable {
 
 /// What the cells of a column are.
 enum class CellKind {
-  kGuess,     ///< Numbers when at least 95 % of the cells that are not missing read as numbers.
+  kGuess,     ///< Numbers when at least 95 % of the cells that are not missing read as numbers, days or times if so many
+              ///< read as these.
   kNumber,    ///< Numbers wherever a cell reads as one.
   kCategory,  ///< Names, even if they look like numbers.
   kDate,      ///< Days, wherever a cell reads as a date.

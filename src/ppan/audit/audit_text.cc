@@ -123,11 +123,16 @@ void add_power(const AttributeAudit& a, const Words& words, std::string& text) {
   text += fmt::format("  so the finding allows for up to {}\n", words.amount(a.upper_end));
 }
 
+std::string place_of(const FeatureSource& where) {
+  if (where.aspect == "together") return where.column + " together";
+  if (where.aspect == "equality") return fmt::format("whether {} are the same", where.column);
+  return fmt::format("\"{}\", its {}", where.column, where.aspect);
+}
+
 void add_where(const AttributeAudit& a, const Words& words, std::string& text) {
   for (std::size_t s = 0; s < a.sources.size() && s < kShownSources; ++s) {
-    text += fmt::format("  {} \"{}\", its {}: shuffling it costs the attacker {}\n",
-                        s == 0 ? "given away by" : "         and by", a.sources[s].where.column,
-                        a.sources[s].where.aspect, words.amount(a.sources[s].nats));
+    text += fmt::format("  {} {}: shuffling it costs the attacker {}\n", s == 0 ? "given away by" : "         and by",
+                        place_of(a.sources[s].where), words.amount(a.sources[s].nats));
   }
   std::size_t shown = 0;
   for (const GroupLeakage& g : a.groups) {

@@ -35,6 +35,16 @@ JointAttack joint_attack(SuiteInput input, const std::vector<AttackTarget>& targ
 
   JointAttack out;
   out.still_rising = first.still_rising;
+  double ends = 0;  // of the links, each without what earlier attributes say of it
+  double entropies = 0;
+  bool forecast = false;
+  const auto add_end = [&](const SuiteResult& link) {
+    forecast = forecast || link.forecast.has_value();
+    ends += link.forecast ? link.forecast->ten_times.interval95->high
+                          : std::max(0.0, mean_rate(link.gain, split.test_unit).interval95.high);
+    entropies += link.entropy;
+  };
+  add_end(first);
   Vector<double> score = first.score;
   Vector<double> base =
       small ? log_share(code, levels) : log_share(test_codes(targets.front(), split), targets.front().levels);
@@ -44,6 +54,7 @@ JointAttack joint_attack(SuiteInput input, const std::vector<AttackTarget>& targ
     add_known(input, targets[a - 1]);
     const SuiteResult link = attack(input, targets[a], split, effort);
     score += link.score;
+    add_end(link);
     out.still_rising = out.still_rising || link.still_rising;
     if (small) continue;
     effort.learning_curve = false;
@@ -52,6 +63,8 @@ JointAttack joint_attack(SuiteInput input, const std::vector<AttackTarget>& targ
     base += attack(without, targets[a], split, effort).score;
   }
   out.entropy = -base.mean();
+  // What the attributes say of each other is no leakage.
+  if (forecast) out.forecast_end = std::max(0.0, ends - (entropies - out.entropy));
   if (small) {
     out.leakage = lower_bound(score - base, out.entropy, "held-out log loss, chain rule", split.test_unit);
     return out;

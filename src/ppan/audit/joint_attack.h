@@ -4,6 +4,7 @@
 // attributes before it known, so that no joint dependence is missed.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "ppan/audit/attack_suite.h"
@@ -15,6 +16,9 @@ struct JointAttack {
   Estimate leakage;
   double entropy = 0;         ///< H(X1,X2,...) as the attackers see it, nats.
   bool still_rising = false;  ///< One of the attacks was still getting stronger with more rows.
+  /// The upper ends of what ten times the rows would find in each attack, added up, nats; absent without learning
+  /// curves.
+  std::optional<double> forecast_end;
 };
 
 /// `first` is the attack on the first of `targets` from `input`. `options` says how hard to try for each of

@@ -70,8 +70,12 @@ std::optional<std::string> read_regular_file(const std::filesystem::path& path, 
   // Without O_NONBLOCK a named pipe would hold the program until somebody writes to it.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) {
-    if (errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == ENOTDIR) return std::nullopt;
-    fail("cannot open", path, errno);
+    const int why = errno;
+    struct stat link {};
+    // A link at the end of the path is no regular file; links that lead round in a circle on the way are an error.
+    const bool is_link = why == ELOOP && ::lstat(path.c_str(), &link) == 0;
+    if (is_link || why == ENOENT || why == ENXIO || why == ENOTDIR) return std::nullopt;
+    fail("cannot open", path, why);
   }
   const Closer closer{descriptor};
   struct stat status {};

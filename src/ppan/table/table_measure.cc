@@ -32,6 +32,7 @@ AuditColumn audit_column(const EncodedRows& rows, std::size_t position, const En
     for (std::size_t r = 0; r < count; ++r) out.missing[r] = from.code[r] == column.missing_level;
     return out;
   }
+  out.form = column.format.form;
   out.number.resize(rows.rows);
   out.code.resize(count);
   std::unordered_map<std::string, std::int32_t> known;
