@@ -190,6 +190,8 @@ void add_training_options(CLI::App& command, PaperRequest& o) {
   option(command, "--draws", o.draws, "N", "Releases of each record in a step, k");
   option(command, "--noise-inputs", o.noise_inputs, "N", "Noise inputs of a noise-input mechanism");
   option(command, "--components", o.components, "N", "Components of a mixture");
+  add_choice(command, "--covariances", o.covariances, {"full", "diagonal"},
+             "Of a gaussian mechanism (default full) or a mixture's components (default diagonal)");
   option(command, "--train", o.train, "N,..", "Training records; several numbers give a curve for each");
   option(command, "--test", o.test, "N", "Fresh records to score on (not for finite worlds)");
   option(command, "--seeds", o.seeds, "N", "Repeat with this many seeds; means and spreads are shown");

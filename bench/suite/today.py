@@ -52,8 +52,9 @@ def jax_curve(context, part, interpreter, experiment, observation, bar, epochs):
                             "--points", points, "--layout", layout, "--tests", 20000]).json()
 
     # JAX gets the way of writing products that is fastest for it here.
-    layouts = ["rows"] if context.smoke or experiment == "discrete" else ["rows", "sums", "columns", "column-sums"]
-    layout = min(layouts, key=lambda name: theirs(name, 1 if context.smoke else 2)["cpu_seconds"]) if len(layouts) > 1 else layouts[0]
+    layouts = ["rows", "counts", "compared-counts"] if experiment == "discrete" else ["rows", "sums", "columns", "column-sums"]
+    layouts = layouts[:1] if context.smoke else layouts
+    layout = min(layouts, key=lambda name: theirs(name, max(2, peer // 4))["cpu_seconds"]) if len(layouts) > 1 else layouts[0]
     results = context.interleaved({"ours": lambda: curves.ours(context, experiment, observation, mine, points=points, threads=1),
                                    "theirs": lambda: theirs(layout)}, most=3)
     # One thread each, processor time: on more cores ppan trains points side by side, and JAX is credited with scaling as well.

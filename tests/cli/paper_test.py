@@ -96,6 +96,19 @@ class Paper(CommandTest):
         self.assertIn("test: finite worlds", self.refuse(2, "paper", "discrete", "--test", "500", "--out", str(self.out)))
         self.assertFalse(self.out.exists())
 
+    def test_full_covariances_of_a_mixture(self):
+        run = ("gaussian", "--rho", "0.8,0.3", "--mechanism", "mixture", "--components", 2, "--points", 1, "--epochs", 2, "--train", 400, "--test", 400)
+        outs = [Path(self.directory.name) / name for name in ("usual", "diagonal", "full")]
+        self.paper(*run, "--out", outs[0])
+        self.paper(*run, "--covariances", "diagonal", "--out", outs[1])
+        self.paper(*run, "--covariances", "full", "--out", outs[2])
+        curves = [(out / "curve.csv").read_text() for out in outs]
+        self.assertEqual(curves[0], curves[1])
+        self.assertNotEqual(curves[1], curves[2])
+        self.assertIn("covariances: is for gaussian mechanisms and mixtures",
+                      self.refuse(2, "paper", "gaussian", "--covariances", "full", "--out", str(self.out)))
+        self.assertFalse(self.out.exists())
+
     def test_missed_budgets_are_warned_of(self):
         result = subprocess.run([BINARY, "paper", "scalar-gaussian", "--mechanism", "gaussian", "--preset", "paper",
                                  "--budget", "0", "--epochs", "2", "--out", self.out], capture_output=True, text=True)
@@ -147,7 +160,12 @@ class Paper(CommandTest):
         self.assertIn("<svg", (self.out / "sizes.svg").read_text())
 
     def test_deviations_of_the_preset_paper_are_listed(self):
-        self.assertIn("--budget-form record", self.succeed("paper", "--list", "--verbose"))
+        text = self.succeed("paper", "--list", "--verbose")
+        for part in ("--budget-form record", "5 units", "--beta1 0.9", "training data", "the budgets are not printed", "initial weights"):
+            self.assertIn(part, text)
+        self.assertNotIn("step sizes", text)  # Adam's numbers are printed, and used
+        short = self.succeed("paper", "--list")
+        self.assertNotIn("--preset paper:", short)
 
     def test_no_output_directory(self):
         self.assertIn("--out", self.refuse(2, "paper", "discrete"))

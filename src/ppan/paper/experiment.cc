@@ -509,6 +509,8 @@ void check_family(const ExperimentOptions& o, const ExperimentEntry& entry, Prob
   list.require(!o.change.noise_inputs || !finite_world, "noise-inputs", "is for noise-input mechanisms");
   list.require(!o.change.components || family == MechanismKind::kMixture, "components",
                "is for mixtures; add --mechanism mixture");
+  list.require(!o.change.full_covariance || family == MechanismKind::kMixture || family == MechanismKind::kGaussian,
+               "covariances", "is for gaussian mechanisms and mixtures; add --mechanism gaussian or mixture");
   list.require(!o.change.draws || family == MechanismKind::kGumbel ||
                    (!finite_world && family != MechanismKind::kMixture),
                "draws", "is for mechanisms that draw; finite ones and mixtures take the expectation");

@@ -42,6 +42,7 @@ struct TrainingChanges {
   std::optional<Index> draws;                          ///< k.
   std::optional<Index> noise_inputs;                   ///< s, noise-input only.
   std::optional<Index> components;                     ///< Of a mixture.
+  std::optional<bool> full_covariance;  ///< Of a gaussian mechanism or a mixture's components; else diagonal.
   std::optional<Index> train_records;
   std::optional<Index> test_records;
   std::optional<double> weight;  ///< lambda of a penalty, rho of a dual budget.
