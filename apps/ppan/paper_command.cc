@@ -136,7 +136,8 @@ int run_paper(const PaperRequest& options) {
       progress.epoch_done(
           {.point = i,
            .epoch = report.epoch,
-           .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1), p.budget),
+           .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1),
+                                p.weight > 0 ? p.weight : p.budget),
            .distortion = report.mean.distortion,
            .leakage_nats = leakage});
     };
@@ -157,7 +158,7 @@ void add_world_options(CLI::App& command, PaperRequest& o) {
   option(command, "--sensitive", o.sensitive, "N", "How many of its rows are X's (default half)");
   option(command, "--pmf", o.pmf, "FILE", "CSV with columns x, y, w, probability; without w, W = Y (finite)");
   option(command, "--distortion", o.distortion, "FILE",
-         "'error', or d(y,z) as CSV without header, a row per y (finite)");
+         "'error', 'squared', or d(y,z) as CSV without header, a row per y (finite)");
   option(command, "--released", o.released, "N",
          "Symbols of Z where usefulness is information (default: as W has)");
   option(command, "--observation", o.observation, "NAME,..",

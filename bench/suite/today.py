@@ -15,7 +15,7 @@ from measure import Figure, ratio, say, write
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PEERS = ROOT / "bench" / "peers"
 # experiment, observation, bar on all cores, epochs timed (ppan, JAX)
-CURVES = [("discrete", "useful-only", 3, (400, 200)), ("scalar-gaussian", "useful-only", 3, (50, 10)),
+CURVES = [("discrete", "useful-only", 3, (400, 200)), ("discrete", "full-data", 3, (400, 200)), ("scalar-gaussian", "useful-only", 3, (50, 10)),
           ("scalar-gaussian", "full-data", 3, (50, 10)), ("vector-gaussian", "useful-only", 2, (10, 5)),
           ("rate-distortion", "rate-distortion", 2, (10, 5))]
 
@@ -37,7 +37,7 @@ def jax(context):
     if not interpreter:
         yield missing(part, "curves and MNIST step in JAX")
         return
-    for experiment, observation, bar, epochs in CURVES[:2] if context.smoke else CURVES:
+    for experiment, observation, bar, epochs in CURVES[:3:2] if context.smoke else CURVES:
         say(f"jax: {experiment}, {observation}")
         yield from jax_curve(context, part, interpreter, experiment, observation, bar, epochs)
     yield from jax_mnist(context, part, interpreter)

@@ -136,16 +136,30 @@ class Paper(CommandTest):
                 self.assertTrue(all(r["optimum"] for r in rows), arguments)
                 self.assertTrue(self.rows(out, optimum=True))
             self.assertTrue((out / "mechanisms.csv").exists() or list(out.glob("mechanism-*.safetensors")))
+            if "given" in arguments:
+                self.assertIn("ppan/given,1,s,a,", (out / "mechanisms.csv").read_text())
 
     def test_bad_worlds_are_refused(self):
         pmf = Path(self.directory.name) / "pmf.csv"
         pmf.write_text("x,y,probability\na,b,-0.5\na,c,0.7\n")
-        self.assertIn("negative", self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out)))
+        text = self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out))
+        self.assertIn("line 2: probability -0.5 is negative", text)
+        self.assertIn("sums to 0.2", text)
         pmf.write_text("x,y,probability\na,b,0.5\na,c,0.4\n")
         self.assertIn("sums to 0.9", self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out)))
         cov = Path(self.directory.name) / "cov.csv"
         cov.write_text("1,2\n2,1\n")
         self.assertIn("semi-definite", self.refuse(3, "paper", "gaussian", "--covariance", str(cov), "--out", str(self.out)))
+        cov.write_text("1,0.3\n0.2,1\n")
+        self.assertIn("not symmetric", self.refuse(3, "paper", "gaussian", "--covariance", str(cov), "--out", str(self.out)))
+        pmf.write_text("x,y,probability\na,b,0.5\na,c,0.5\n")
+        matrix = Path(self.directory.name) / "d.csv"
+        matrix.write_text("0,1\n1,-2\n3,0\n")
+        text = self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--distortion", str(matrix), "--out", str(self.out))
+        self.assertIn("has 3 rows where Y has 2 symbols", text)
+        self.assertIn("has a negative entry", text)
+        self.assertIn("weight: is of a budget's penalty",
+                      self.refuse(2, "paper", "discrete", "--weight", "3", "--lambda", "4", "--out", str(self.out)))
         text = self.refuse(2, "paper", "symmetric-pair", "--m", "1", "--p", "2", "--alpha", "0.5", "--observation",
                            "noizy", "--out", str(self.out))
         for part in ("m: 1", "p: 2", "alpha: 0.5", "did you mean 'noisy'"):

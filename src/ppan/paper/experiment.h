@@ -76,7 +76,8 @@ struct ExperimentOptions {
 /// A point as it is planned.
 struct PlannedPoint {
   std::string series;
-  double budget = 0;
+  double budget = 0;  ///< NaN with a fixed weight.
+  double weight = 0;  ///< lambda; 0 where there is none.
 };
 
 /// One point of a series, trained and scored (or solved, for the conventional approach).

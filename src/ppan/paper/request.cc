@@ -150,14 +150,9 @@ std::optional<WorldOptions> world_of(const PaperRequest& options, ProblemList& p
   }
   if (!options.pmf.empty()) world.table = parse_finite_table(read_file(options.pmf), options.pmf);
   problems.require(options.name != "finite" || !options.pmf.empty(), "pmf", "no file given; add --pmf FILE");
-  if (!options.distortion.empty() && options.distortion != "error") {
-    world.distortion = parse_matrix(read_file(options.distortion), options.distortion);
-    const Index useful = world.table.world.y_levels;
-    ProblemList matrix;
-    matrix.require(world.distortion.rows() == useful, "distortion",
-                   fmt::format("has {} rows where Y has {} symbols", world.distortion.rows(), useful));
-    matrix.require(world.distortion.minCoeff() >= 0, "distortion", "has a negative entry");
-    require_none(matrix.take(), options.distortion + " is no distortion:", ErrorCode::kBadInput);
+  if (!options.distortion.empty() && !options.pmf.empty()) {
+    world.distortion = finite_distortion(options.distortion, world.table);
+    world.from_file = options.distortion != "error" && options.distortion != "squared";
   }
   if (options.released) world.released = *options.released;
   return world;
