@@ -136,7 +136,8 @@ int run_paper(const PaperRequest& options) {
       progress.epoch_done(
           {.point = i,
            .epoch = report.epoch,
-           .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1), p.budget),
+           .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1),
+                                p.weight > 0 ? p.weight : p.budget),
            .distortion = report.mean.distortion,
            .leakage_nats = leakage});
     };
@@ -157,7 +158,7 @@ void add_world_options(CLI::App& command, PaperRequest& o) {
   option(command, "--sensitive", o.sensitive, "N", "How many of its rows are X's (default half)");
   option(command, "--pmf", o.pmf, "FILE", "CSV with columns x, y, w, probability; without w, W = Y (finite)");
   option(command, "--distortion", o.distortion, "FILE",
-         "'error', or d(y,z) as CSV without header, a row per y (finite)");
+         "'error', 'squared', or d(y,z) as CSV without header, a row per y (finite)");
   option(command, "--released", o.released, "N",
          "Symbols of Z where usefulness is information (default: as W has)");
   option(command, "--observation", o.observation, "NAME,..",
@@ -190,6 +191,8 @@ void add_training_options(CLI::App& command, PaperRequest& o) {
   option(command, "--draws", o.draws, "N", "Releases of each record in a step, k");
   option(command, "--noise-inputs", o.noise_inputs, "N", "Noise inputs of a noise-input mechanism");
   option(command, "--components", o.components, "N", "Components of a mixture");
+  add_choice(command, "--covariances", o.covariances, {"full", "diagonal"},
+             "Of a gaussian mechanism (default full) or a mixture's components (default diagonal)");
   option(command, "--train", o.train, "N,..", "Training records; several numbers give a curve for each");
   option(command, "--test", o.test, "N", "Fresh records to score on (not for finite worlds)");
   option(command, "--seeds", o.seeds, "N", "Repeat with this many seeds; means and spreads are shown");

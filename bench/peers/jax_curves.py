@@ -41,10 +41,13 @@ def arguments():
     parser.add_argument("--tests", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--layout", choices=["rows", "sums", "columns", "column-sums"], default="rows", help="how products are written")
+    parser.add_argument("--layout", choices=["rows", "sums", "columns", "column-sums", "counts", "compared-counts"], default="rows",
+                        help="how products are written; for finite alphabets rows, or with the records of a batch counted by symbol")
     given = parser.parse_args()
     if (given.experiment, given.observation) not in SETTINGS:
         parser.error(f"{given.experiment} has no series {given.observation}")
+    if given.layout in (("sums", "columns", "column-sums") if given.experiment == "discrete" else ("counts", "compared-counts")):
+        parser.error(f"{given.layout} is not a way to write {given.experiment}")
     return given
 
 
@@ -152,6 +155,30 @@ def distance(z, y):
     return jnp.square(z - y).sum(0 if GIVEN.layout.startswith("column") else 1).mean()
 
 
+def count(a, b, levels):
+    """How often symbol i of a meets symbol j of b, for each batch of each point: [..., record] twice to [..., i, j]."""
+    if GIVEN.layout == "compared-counts":
+        cell = a * SYMBOLS + b
+        return (cell[..., None] == jnp.arange(levels * SYMBOLS)).sum(-2, dtype=jnp.float32).reshape(*a.shape[:-1], levels, SYMBOLS)
+    return jnp.einsum("...ri,...rj->...ij", jax.nn.one_hot(a, levels), jax.nn.one_hot(b, SYMBOLS))
+
+
+def iterate_counts(state, with_x, with_y, delta):
+    """The same iteration of a finite point from counts of (w, x) and (w, y): tables of symbols, and no record by itself."""
+    ours, theirs = state
+    z, back = jax.vjp(jax.nn.softmax, ours[0])
+    joint = z.T @ with_x  # [z, x]: all that the adversary needs
+    for _ in range(STEPS):
+        theirs = adam(theirs, jax.grad(lambda a: -(joint * jax.nn.log_softmax(a)).sum() / BATCH)(theirs[0]))
+    belief = jax.nn.log_softmax(theirs[0])
+
+    def loss(z):
+        distortion = 1 - (z * with_y).sum() / BATCH
+        return (z * (with_x @ belief.T)).sum() / BATCH + WEIGHT * jnp.square(jax.nn.relu(distortion - delta))
+
+    return adam(ours, back(jax.grad(loss)(z))[0]), theirs
+
+
 def adam(state, gradient):
     parameters, first, second, step = state
     step = step + 1
@@ -185,6 +212,14 @@ def train(state, data, deltas, keys):
         order = jax.random.permutation(shuffle, SAMPLES)
         # [batch, point, record, ...]
         batches = [jnp.moveaxis(v[:, order].reshape(points, BATCHES, BATCH, *v.shape[2:]), 1, 0) for v in data]
+        if GIVEN.layout.endswith("counts"):
+            w, x, y = batches
+            levels = state[0][0].shape[1]
+
+            def counted(state, batch):
+                return jax.vmap(iterate_counts)(state, *batch, deltas), None
+
+            return jax.lax.scan(counted, state, (count(w, x, levels), count(w, y, levels)))[0], None
         noise = jax.random.uniform(draw, (BATCHES, points, BATCH, NOISE), minval=-1, maxval=1)
         if GIVEN.layout.startswith("column") and not FINITE:
             batches, noise = [jnp.swapaxes(v, 2, 3) for v in batches], jnp.swapaxes(noise, 2, 3)

@@ -15,7 +15,7 @@ from measure import Figure, ratio, say, write
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PEERS = ROOT / "bench" / "peers"
 # experiment, observation, bar on all cores, epochs timed (ppan, JAX)
-CURVES = [("discrete", "useful-only", 3, (400, 200)), ("scalar-gaussian", "useful-only", 3, (50, 10)),
+CURVES = [("discrete", "useful-only", 3, (400, 200)), ("discrete", "full-data", 3, (400, 200)), ("scalar-gaussian", "useful-only", 3, (50, 10)),
           ("scalar-gaussian", "full-data", 3, (50, 10)), ("vector-gaussian", "useful-only", 2, (10, 5)),
           ("rate-distortion", "rate-distortion", 2, (10, 5))]
 
@@ -37,7 +37,7 @@ def jax(context):
     if not interpreter:
         yield missing(part, "curves and MNIST step in JAX")
         return
-    for experiment, observation, bar, epochs in CURVES[:2] if context.smoke else CURVES:
+    for experiment, observation, bar, epochs in CURVES[:3:2] if context.smoke else CURVES:
         say(f"jax: {experiment}, {observation}")
         yield from jax_curve(context, part, interpreter, experiment, observation, bar, epochs)
     yield from jax_mnist(context, part, interpreter)
@@ -52,8 +52,9 @@ def jax_curve(context, part, interpreter, experiment, observation, bar, epochs):
                             "--points", points, "--layout", layout, "--tests", 20000]).json()
 
     # JAX gets the way of writing products that is fastest for it here.
-    layouts = ["rows"] if context.smoke or experiment == "discrete" else ["rows", "sums", "columns", "column-sums"]
-    layout = min(layouts, key=lambda name: theirs(name, 1 if context.smoke else 2)["cpu_seconds"]) if len(layouts) > 1 else layouts[0]
+    layouts = ["rows", "counts", "compared-counts"] if experiment == "discrete" else ["rows", "sums", "columns", "column-sums"]
+    layouts = layouts[:1] if context.smoke else layouts
+    layout = min(layouts, key=lambda name: theirs(name, max(2, peer // 4))["cpu_seconds"]) if len(layouts) > 1 else layouts[0]
     results = context.interleaved({"ours": lambda: curves.ours(context, experiment, observation, mine, points=points, threads=1),
                                    "theirs": lambda: theirs(layout)}, most=3)
     # One thread each, processor time: on more cores ppan trains points side by side, and JAX is credited with scaling as well.

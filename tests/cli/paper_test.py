@@ -96,6 +96,19 @@ class Paper(CommandTest):
         self.assertIn("test: finite worlds", self.refuse(2, "paper", "discrete", "--test", "500", "--out", str(self.out)))
         self.assertFalse(self.out.exists())
 
+    def test_full_covariances_of_a_mixture(self):
+        run = ("gaussian", "--rho", "0.8,0.3", "--mechanism", "mixture", "--components", 2, "--points", 1, "--epochs", 2, "--train", 400, "--test", 400)
+        outs = [Path(self.directory.name) / name for name in ("usual", "diagonal", "full")]
+        self.paper(*run, "--out", outs[0])
+        self.paper(*run, "--covariances", "diagonal", "--out", outs[1])
+        self.paper(*run, "--covariances", "full", "--out", outs[2])
+        curves = [(out / "curve.csv").read_text() for out in outs]
+        self.assertEqual(curves[0], curves[1])
+        self.assertNotEqual(curves[1], curves[2])
+        self.assertIn("covariances: is for gaussian mechanisms and mixtures",
+                      self.refuse(2, "paper", "gaussian", "--covariances", "full", "--out", str(self.out)))
+        self.assertFalse(self.out.exists())
+
     def test_missed_budgets_are_warned_of(self):
         result = subprocess.run([BINARY, "paper", "scalar-gaussian", "--mechanism", "gaussian", "--preset", "paper",
                                  "--budget", "0", "--epochs", "2", "--out", self.out], capture_output=True, text=True)
@@ -123,16 +136,30 @@ class Paper(CommandTest):
                 self.assertTrue(all(r["optimum"] for r in rows), arguments)
                 self.assertTrue(self.rows(out, optimum=True))
             self.assertTrue((out / "mechanisms.csv").exists() or list(out.glob("mechanism-*.safetensors")))
+            if "given" in arguments:
+                self.assertIn("ppan/given,1,s,a,", (out / "mechanisms.csv").read_text())
 
     def test_bad_worlds_are_refused(self):
         pmf = Path(self.directory.name) / "pmf.csv"
         pmf.write_text("x,y,probability\na,b,-0.5\na,c,0.7\n")
-        self.assertIn("negative", self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out)))
+        text = self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out))
+        self.assertIn("line 2: probability -0.5 is negative", text)
+        self.assertIn("sums to 0.2", text)
         pmf.write_text("x,y,probability\na,b,0.5\na,c,0.4\n")
         self.assertIn("sums to 0.9", self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--out", str(self.out)))
         cov = Path(self.directory.name) / "cov.csv"
         cov.write_text("1,2\n2,1\n")
         self.assertIn("semi-definite", self.refuse(3, "paper", "gaussian", "--covariance", str(cov), "--out", str(self.out)))
+        cov.write_text("1,0.3\n0.2,1\n")
+        self.assertIn("not symmetric", self.refuse(3, "paper", "gaussian", "--covariance", str(cov), "--out", str(self.out)))
+        pmf.write_text("x,y,probability\na,b,0.5\na,c,0.5\n")
+        matrix = Path(self.directory.name) / "d.csv"
+        matrix.write_text("0,1\n1,-2\n3,0\n")
+        text = self.refuse(3, "paper", "finite", "--pmf", str(pmf), "--distortion", str(matrix), "--out", str(self.out))
+        self.assertIn("has 3 rows where Y has 2 symbols", text)
+        self.assertIn("has a negative entry", text)
+        self.assertIn("weight: is of a budget's penalty",
+                      self.refuse(2, "paper", "discrete", "--weight", "3", "--lambda", "4", "--out", str(self.out)))
         text = self.refuse(2, "paper", "symmetric-pair", "--m", "1", "--p", "2", "--alpha", "0.5", "--observation",
                            "noizy", "--out", str(self.out))
         for part in ("m: 1", "p: 2", "alpha: 0.5", "did you mean 'noisy'"):
@@ -147,7 +174,12 @@ class Paper(CommandTest):
         self.assertIn("<svg", (self.out / "sizes.svg").read_text())
 
     def test_deviations_of_the_preset_paper_are_listed(self):
-        self.assertIn("--budget-form record", self.succeed("paper", "--list", "--verbose"))
+        text = self.succeed("paper", "--list", "--verbose")
+        for part in ("--budget-form record", "5 units", "--beta1 0.9", "training data", "the budgets are not printed", "initial weights"):
+            self.assertIn(part, text)
+        self.assertNotIn("step sizes", text)  # Adam's numbers are printed, and used
+        short = self.succeed("paper", "--list")
+        self.assertNotIn("--preset paper:", short)
 
     def test_no_output_directory(self):
         self.assertIn("--out", self.refuse(2, "paper", "discrete"))

@@ -155,6 +155,24 @@ class Finite(CommandTest):
         text = self.succeed("theory", "gaussian-scalar", "--at", "0.5", "--release")
         self.assertTrue(text.startswith("distortion,leakage_nats,from_x,from_y,noise_variance\n"), text)
 
+    def test_symbols_have_their_names(self):
+        named = Path(self.directory.name) / "named.csv"
+        named.write_text("x,y,w,probability\nno,5,s,0.3\nno,1,t,0.2\nyes,5,s,0.1\nyes,1,t,0.4\n")
+        rows = self.table("finite", "--pmf", str(named), "--at", "0.2", "--release")
+        self.assertEqual([(r["w"], r["z"]) for r in rows], [("s", "5"), ("s", "1"), ("t", "5"), ("t", "1")])
+        rows = self.table("finite", "--pmf", str(named), "--at", "0.2", "--release", "--observation", "full-data")
+        self.assertEqual({r["w"] for r in rows}, {"no 5", "no 1", "yes 5", "yes 1"})
+
+    def test_squared_error_is_of_the_numbers(self):
+        # Y = 5 or 1: an error costs 16, so a budget of 1.6 buys what 0.1 buys of errors.
+        named = Path(self.directory.name) / "numbers.csv"
+        named.write_text("x,y,probability\nno,5,0.3\nno,1,0.2\nyes,5,0.1\nyes,1,0.4\n")
+        squared = self.table("finite", "--pmf", str(named), "--distortion", "squared", "--at", "1.6")
+        errors = self.table("finite", "--pmf", str(named), "--distortion", "error", "--at", "0.1")
+        self.assertAlmostEqual(float(squared[0]["leakage_nats"]), float(errors[0]["leakage_nats"]), places=6)
+        named.write_text("x,y,probability\nno,a,0.3\nno,1,0.2\nyes,a,0.1\nyes,1,0.4\n")
+        self.assertIn("symbol 'a' of y is none", self.refuse(3, "theory", "finite", "--pmf", str(named), "--distortion", "squared"))
+
     def test_any_distortion_matrix(self):
         matrix = Path(self.directory.name) / "d.csv"
         matrix.write_text("0,1,1,1\n1,0,1,1\n1,1,0,1\n1,1,1,0\n")

@@ -82,34 +82,38 @@ double Budget<Scalar>::evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) 
   slope.resize(d.size());
   const auto n = static_cast<double>(d.size());
   const double weight = options_.weight;
-  const auto constant_slope = [&](double value) { slope.setConstant(static_cast<Scalar>(value / n)); };
   if (by_draw()) throw Error(ErrorCode::kInternal, "a penalty on each draw needs the draws");
   if (options_.form == BudgetForm::kRecordMean) {
     const auto over = (d.array() - static_cast<Scalar>(options_.limit)).max(Scalar(0));
     slope.array() = over * static_cast<Scalar>(2 * weight / n);
     return weight * static_cast<double>(over.square().mean());
   }
-  const auto mean = static_cast<double>(d.mean());
+  double each = 0;
+  const double penalty = evaluate_mean(static_cast<double>(d.mean()), each);
+  slope.setConstant(static_cast<Scalar>(each / n));
+  return penalty;
+}
+
+template <typename Scalar>
+double Budget<Scalar>::evaluate_mean(double mean, double& slope) const {
+  if (!by_mean()) throw Error(ErrorCode::kInternal, "a penalty on each record needs the records");
+  const double weight = options_.weight;
   const double over = mean - options_.limit;
-  switch (options_.form) {
-    case BudgetForm::kWeighted:
-      constant_slope(weight);
-      return weight * mean;
-    case BudgetForm::kExpected:
-      constant_slope(2 * weight * std::max(0.0, over));
-      return weight * std::max(0.0, over) * std::max(0.0, over);
-    case BudgetForm::kDual:
-    case BudgetForm::kRecord:
-    case BudgetForm::kRecordMean:
-      break;
+  if (options_.form == BudgetForm::kWeighted) {
+    slope = weight;
+    return weight * mean;
+  }
+  if (options_.form == BudgetForm::kExpected) {
+    slope = 2 * weight * std::max(0.0, over);
+    return weight * std::max(0.0, over) * std::max(0.0, over);
   }
   if (options_.memory > 0) {
     const double force = std::max(0.0, multiplier_ + weight * error());
-    constant_slope(force + options_.idle_price);
+    slope = force + options_.idle_price;
     return force * over + options_.idle_price * mean;
   }
   const double force = std::max(0.0, multiplier_ + weight * over);
-  constant_slope(force + options_.idle_price);
+  slope = force + options_.idle_price;
   return (force * force - multiplier_ * multiplier_) / (2 * weight) + options_.idle_price * mean;
 }
 

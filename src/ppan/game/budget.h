@@ -73,6 +73,10 @@ class Budget {
 
   /// The penalty; slope(i) becomes its derivative in d_i. Not for a penalty by_draw().
   double evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const;
+  /// True for a penalty that the mean distortion determines: evaluate_mean() gives it.
+  [[nodiscard]] bool by_mean() const { return !by_draw() && options_.form != BudgetForm::kRecordMean; }
+  /// The penalty of a mean distortion; `slope` becomes its derivative in it.
+  double evaluate_mean(double mean, double& slope) const;
   /// After each mechanism step, with the mean distortion that step saw. `share` is the mechanism's learning
   /// rate as a share of its greatest; felt if the options say `settle`.
   void update(double mean_distortion, double share = 1);

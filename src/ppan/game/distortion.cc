@@ -31,6 +31,9 @@ class ErrorDistortion final : public Distortion<Scalar> {
         gradient.released(k * draws.records + i, y) -= d_value(i, k);
     }
   }
+  [[nodiscard]] Matrix<Scalar> table(Index useful, Index released) const override {
+    return Matrix<Scalar>::Ones(useful, released) - Matrix<Scalar>::Identity(useful, released);
+  }
 };
 
 template <typename Scalar>
@@ -61,6 +64,7 @@ class MatrixDistortion final : public Distortion<Scalar> {
         gradient.released.row(k * draws.records + i) += d_value(i, k) * matrix_.row(y);
     }
   }
+  [[nodiscard]] Matrix<Scalar> table(Index /*useful*/, Index /*released*/) const override { return matrix_; }
 
  private:
   Matrix<Scalar> matrix_;

@@ -34,6 +34,9 @@ class Distortion {
   virtual void unchanged(const Attribute<Scalar>& useful, Vector<Scalar>& value) const {
     value.setZero(useful.rows());
   }
+  /// d(y, z) where Y and Z are finite and it stays as it is: a row per y and a column for each of `released`
+  /// symbols of z. Otherwise empty.
+  [[nodiscard]] virtual Matrix<Scalar> table(Index /*useful*/, Index /*released*/) const { return {}; }
   /// Q' where the distortion is learned, otherwise null.
   virtual Posterior<Scalar>* learner() { return nullptr; }
   /// For the learner's own descent: gradient of sum_ik d_value(i, k) value(i, k) in its parameters.

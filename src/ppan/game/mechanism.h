@@ -21,7 +21,7 @@ enum class MechanismKind {
   kFinite,      ///< P(z|w) over a finite alphabet, by direct expectation.
   kGumbel,      ///< The same alphabet by Gumbel-softmax sampling; for comparison, it does worse.
   kGaussian,    ///< z = mu(w) + A(w) u, A lower-triangular or diagonal.
-  kMixture,     ///< Mixture of diagonal Gaussians, expectation over the component.
+  kMixture,     ///< Mixture of Gaussians, diagonal or full; expectation over the component.
   kNoiseInput,  ///< z = f(w, u): universal, no density.
   kNoisyCode,   ///< c = R tanh(e(w) / R) + u, z = g(c); the adversary sees c.
 };
@@ -51,6 +51,7 @@ struct MechanismOptions {
   NoiseKind noise = NoiseKind::kUniform;  ///< noise-input only: uniform on [-1, 1] or normal.
   bool full_scale = true;                 ///< gaussian only: A full lower-triangular rather than diagonal.
   Index components = 3;                   ///< mixture only.
+  bool full_components = false;           ///< mixture only: full covariances rather than diagonal ones.
   double temperature = 0.5;               ///< gumbel only.
   Index code = 2;                         ///< noisy-code only: dimensions of c.
   double code_radius = 3;      ///< noisy-code only: R, bound of every coordinate of the noiseless code.

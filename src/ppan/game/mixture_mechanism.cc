@@ -5,6 +5,15 @@
 #include "ppan/game/softplus.h"
 
 namespace ppan {
+namespace {
+
+// Outputs of one component: its mean, then its scale.
+Index component_width(const MechanismOptions& options) {
+  const Index d = options.released;
+  return d + (options.full_components ? d * (d + 1) / 2 : d);
+}
+
+}  // namespace
 
 template <typename Scalar>
 MixtureMechanism<Scalar>::MixtureMechanism(const MechanismOptions& options, const Attribute<Scalar>& observed)
@@ -12,10 +21,21 @@ MixtureMechanism<Scalar>::MixtureMechanism(const MechanismOptions& options, cons
   this->options_.draws = 1;  // one draw per component is the form of this mechanism
   network_ = Mlp<Scalar>({.inputs = observed.width(),
                           .hidden = options.hidden,
-                          .outputs = options.components * (2 * options.released + 1),
+                          .outputs = options.components * (component_width(options) + 1),
                           .activation = options.activation,
                           .skip = options.skip});
   this->parameters_.setZero(network_.parameter_count());
+}
+
+template <typename Scalar>
+Index MixtureMechanism<Scalar>::mean_column(Index component, Index row) const {
+  return component * component_width(this->options_) + row;
+}
+
+template <typename Scalar>
+Index MixtureMechanism<Scalar>::scale_column(Index component, Index row, Index column) const {
+  const Index first = mean_column(component, this->options_.released);
+  return this->options_.full_components ? first + row * (row + 1) / 2 + column : first + row;
 }
 
 template <typename Scalar>
@@ -42,11 +62,14 @@ void MixtureMechanism<Scalar>::draw(const Attribute<Scalar>& observed, const Mat
   softmax_rows(logits_, draws.weight);
   draws.released.resize(n * m, d);
   for (Index l = 0; l < m; ++l) {
-    for (Index c = 0; c < d; ++c) {
-      auto scale = output_.col(2 * d * l + d + c).array();
-      softplus(scale);
-      draws.released.col(c).segment(l * n, n).array() =
-          output_.col(2 * d * l + c).array() + scale * noise.col(l * d + c).array();
+    for (Index r = 0; r < d; ++r) {
+      auto diagonal = output_.col(scale_column(l, r, r)).array();
+      softplus(diagonal);
+      auto z = draws.released.col(r).segment(l * n, n).array();
+      z = output_.col(mean_column(l, r)).array();
+      for (Index c = first_column(r); c <= r; ++c) {
+        z += output_.col(scale_column(l, r, c)).array() * noise.col(l * d + c).array();
+      }
     }
   }
 }
@@ -63,11 +86,15 @@ void MixtureMechanism<Scalar>::backward(const Attribute<Scalar>& observed, const
   d_output_.rightCols(m) = d_logits_;
   const auto add = [&](const Matrix<Scalar>& d_released) {
     for (Index l = 0; l < m; ++l) {
-      for (Index c = 0; c < d; ++c) {
-        const auto dz = d_released.col(c).segment(l * n, n).array();
-        d_output_.col(2 * d * l + c).array() += dz;
-        d_output_.col(2 * d * l + d + c).array() +=
-            dz * noise.col(l * d + c).array() * softplus_slope(output_.col(2 * d * l + d + c).array());
+      for (Index r = 0; r < d; ++r) {
+        const auto dz = d_released.col(r).segment(l * n, n).array();
+        d_output_.col(mean_column(l, r)).array() += dz;
+        for (Index c = first_column(r); c < r; ++c) {
+          d_output_.col(scale_column(l, r, c)).array() += dz * noise.col(l * d + c).array();
+        }
+        const Index diagonal = scale_column(l, r, r);
+        d_output_.col(diagonal).array() +=
+            dz * noise.col(l * d + r).array() * softplus_slope(output_.col(diagonal).array());
       }
     }
   };

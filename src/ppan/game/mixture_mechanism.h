@@ -4,10 +4,11 @@
 
 namespace ppan {
 
-/// A mixture of m diagonal Gaussians. The network outputs, component after component, mu_l (d numbers) and
-/// the scales (d numbers, made positive by softplus), then m logits of the component probabilities pi_l. The
-/// loss takes the expectation over the component exactly, sum_l pi_l (.), with one reparameterised draw
-/// inside each. A release picks one component.
+/// A mixture of m Gaussians, mu_l + A_l u. The network outputs, component after component, mu_l (d numbers) and
+/// A_l: its d diagonal entries, made positive by softplus, or with `full_components` the whole lower triangle
+/// row by row, off-diagonal entries as they are; then m logits of the component probabilities pi_l. The loss
+/// takes the expectation over the component exactly, sum_l pi_l (.), with one reparameterised draw inside each.
+/// A release picks one component.
 template <typename Scalar>
 class MixtureMechanism final : public Mechanism<Scalar> {
  public:
@@ -20,6 +21,12 @@ class MixtureMechanism final : public Mechanism<Scalar> {
   [[nodiscard]] std::unique_ptr<Mechanism<Scalar>> clone(Index draws) const override;
 
  private:
+  // Columns of the network's output that hold mu_l(row) and A_l(row, column).
+  [[nodiscard]] Index mean_column(Index component, Index row) const;
+  [[nodiscard]] Index scale_column(Index component, Index row, Index column) const;
+  // Of row `row` of A_l, the first entry that is not 0 by construction.
+  [[nodiscard]] Index first_column(Index row) const { return this->options_.full_components ? 0 : row; }
+
   Mlp<Scalar> network_;
   MlpWorkspace<Scalar> workspace_;
   Matrix<Scalar> input_;

@@ -108,6 +108,10 @@ struct PointPlan {
   Approach approach = Approach::kTrained;
 };
 
+PlannedPoint planned(const PointPlan& p) {
+  return {p.series, p.budget, std::isfinite(p.budget) ? 0 : p.train.game.budget.weight};
+}
+
 std::vector<double> even_budgets(int points, double least, double most) {
   std::vector<double> budgets;
   for (int i = 0; i < points; ++i) {
@@ -501,6 +505,8 @@ void check_family(const ExperimentOptions& o, const ExperimentEntry& entry, Prob
         "lambda");
     list.require(o.lambda.empty(), "budget-form", "goes with no lambda, which has no budget");
   }
+  list.require(!o.change.weight || o.lambda.empty(), "weight",
+               "is of a budget's penalty and goes with no lambda, which has no budget");
   list.require(o.alpha == 1 || finite_world, "alpha", "needs a finite world");
   list.require(!o.change.test_records || !finite_world, "test",
                "finite worlds are scored exactly, on no records");
@@ -509,6 +515,8 @@ void check_family(const ExperimentOptions& o, const ExperimentEntry& entry, Prob
   list.require(!o.change.noise_inputs || !finite_world, "noise-inputs", "is for noise-input mechanisms");
   list.require(!o.change.components || family == MechanismKind::kMixture, "components",
                "is for mixtures; add --mechanism mixture");
+  list.require(!o.change.full_covariance || family == MechanismKind::kMixture || family == MechanismKind::kGaussian,
+               "covariances", "is for gaussian mechanisms and mixtures; add --mechanism gaussian or mixture");
   list.require(!o.change.draws || family == MechanismKind::kGumbel ||
                    (!finite_world && family != MechanismKind::kMixture),
                "draws", "is for mechanisms that draw; finite ones and mixtures take the expectation");
@@ -560,7 +568,7 @@ std::vector<std::string> point_warnings(const ExperimentPoint& point) {
 std::vector<PlannedPoint> planned_points(const ExperimentOptions& options) {
   const ExperimentSettings settings = settings_of(options);
   std::vector<PlannedPoint> points;
-  for (const PointPlan& p : plan_points(options, settings)) points.push_back({p.series, p.budget});
+  for (const PointPlan& p : plan_points(options, settings)) points.push_back(planned(p));
   return points;
 }
 
@@ -570,7 +578,7 @@ ExperimentResult run_experiment(const ExperimentOptions& options, const Experime
   const std::vector<PointPlan> plan = plan_points(options, settings);
   ExperimentResult result{.given = options};
   result.planned = static_cast<Index>(plan.size());
-  for (const PointPlan& p : plan) result.plan.push_back({p.series, p.budget});
+  for (const PointPlan& p : plan) result.plan.push_back(planned(p));
   WorldDomain domain(options, settings, plan, hooks);
   const EngineResult made = make_pieces(domain, nullptr, {options.threads, {}, hooks.interrupted});
   for (const Piece& piece : domain.pieces()) {

@@ -42,6 +42,7 @@ struct TrainingChanges {
   std::optional<Index> draws;                          ///< k.
   std::optional<Index> noise_inputs;                   ///< s, noise-input only.
   std::optional<Index> components;                     ///< Of a mixture.
+  std::optional<bool> full_covariance;  ///< Of a gaussian mechanism or a mixture's components; else diagonal.
   std::optional<Index> train_records;
   std::optional<Index> test_records;
   std::optional<double> weight;  ///< lambda of a penalty, rho of a dual budget.
@@ -75,7 +76,8 @@ struct ExperimentOptions {
 /// A point as it is planned.
 struct PlannedPoint {
   std::string series;
-  double budget = 0;
+  double budget = 0;  ///< NaN with a fixed weight.
+  double weight = 0;  ///< lambda; 0 where there is none.
 };
 
 /// One point of a series, trained and scored (or solved, for the conventional approach).

@@ -29,7 +29,7 @@ struct PaperRequest {
   std::optional<int> epochs;
   // Lists are text here and read together, so that every problem of theirs is reported at once.
   std::string budget, lambda, train;
-  std::string mechanism, budget_form;
+  std::string mechanism, budget_form, covariances;
   std::string hidden, adversary_hidden;
   std::string alpha;
   std::optional<double> weight, rate;

@@ -143,15 +143,8 @@ World finite_world(const FiniteRequest& request) {
   options.table = parse_finite_table(read_file(request.pmf), request.pmf);
   if (request.observation.empty() && options.table.observation_given)
     observation.kind = ObservationKind::kGiven;
-  const std::int32_t useful = options.table.world.y_levels;
-  if (request.distortion == "squared") {
-    options.distortion.resize(useful, useful);
-    for (Index y = 0; y < useful; ++y) {
-      for (Index z = 0; z < useful; ++z) options.distortion(y, z) = static_cast<double>((y - z) * (y - z));
-    }
-  } else if (request.distortion != "error") {
-    options.distortion = parse_matrix(read_file(request.distortion), request.distortion);
-  }
+  options.distortion = finite_distortion(request.distortion, options.table);
+  options.from_file = request.distortion != "error" && request.distortion != "squared";
   require_none(options.check({observation}), "this curve cannot be computed", ErrorCode::kBadInput);
   return make_world(options, observation);
 }
@@ -168,7 +161,7 @@ FiniteColumns finite_columns(const TheoryOptions& options) {
           with_unit("gap"), with_unit("multiplier")};
 }
 
-std::string finite_json(const TheoryOptions& options, const std::vector<SolvedPoint>& points,
+std::string finite_json(const TheoryOptions& options, const World& world, const std::vector<SolvedPoint>& points,
                         const std::function<double(double)>& show) {
   const FiniteColumns columns = finite_columns(options);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -185,15 +178,17 @@ std::string finite_json(const TheoryOptions& options, const std::vector<SolvedPo
     }
     list.push_back(std::move(entry));
   }
-  return nlohmann::ordered_json{{"curve", "finite"},
-                                {"measure", options.finite->measure},
-                                {"unit", to_string(options.unit)},
-                                {"points", list}}
-             .dump(2) +
-         "\n";
+  nlohmann::ordered_json document{
+      {"curve", "finite"}, {"measure", options.finite->measure}, {"unit", to_string(options.unit)}};
+  if (options.request.release) {
+    document["w"] = world.observed_names;
+    document["z"] = world.released_names;
+  }
+  document["points"] = list;
+  return document.dump(2) + "\n";
 }
 
-std::string finite_csv(const TheoryOptions& options, const std::vector<SolvedPoint>& points,
+std::string finite_csv(const TheoryOptions& options, const World& world, const std::vector<SolvedPoint>& points,
                        const std::function<double(double)>& show) {
   const FiniteColumns columns = finite_columns(options);
   std::string text = fmt::format("distortion,{},{},{}\n", columns.value, columns.gap,
@@ -206,7 +201,8 @@ std::string finite_csv(const TheoryOptions& options, const std::vector<SolvedPoi
     }
     for (Index w = 0; w < p.mechanism.rows(); ++w) {
       for (Index z = 0; z < p.mechanism.cols(); ++z)
-        text += fmt::format("{},{},{},{:.8g}\n", head, w, z, p.mechanism(w, z));
+        text += fmt::format("{},{},{},{:.8g}\n", head, world.observed_names[static_cast<std::size_t>(w)],
+                            world.released_names[static_cast<std::size_t>(z)], p.mechanism(w, z));
     }
   }
   return text;
@@ -219,7 +215,8 @@ std::string finite_theory(const TheoryOptions& options) {
   const std::vector<SolvedPoint> points = solve_finite(options, world);
   const bool probability = options.finite->measure == "bayes-vulnerability";
   const auto show = [&](double value) { return probability ? value : from_nats(value, options.unit); };
-  return options.format == "json" ? finite_json(options, points, show) : finite_csv(options, points, show);
+  return options.format == "json" ? finite_json(options, world, points, show)
+                                  : finite_csv(options, world, points, show);
 }
 
 std::string theory_list() {

@@ -10,7 +10,9 @@
 #include <memory>
 #include <numbers>
 
+#include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
+#include "ppan/source/number.h"
 #include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/gaussian_vector.h"
 #include "ppan/theory/information.h"
@@ -133,7 +135,48 @@ std::function<double(double)> solved_optimum(const theory::FiniteDistribution& d
   };
 }
 
-World finite_world(const WorldOptions& options, const ObservationOptions& observation) {
+std::vector<std::string> numbered(Index count) {
+  std::vector<std::string> names;
+  for (Index i = 0; i < count; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+std::vector<std::string> observed_names(const FiniteTableFile& file, ObservationKind kind) {
+  std::vector<std::string> names;
+  switch (kind) {
+    case ObservationKind::kFullData:
+      for (const std::string& x : file.x) {
+        for (const std::string& y : file.y) names.push_back(x + " " + y);
+      }
+      return names;
+    case ObservationKind::kPartial:
+      names = file.y;
+      names.emplace_back("erased");
+      return names;
+    case ObservationKind::kBottleneck:
+      return file.x;
+    case ObservationKind::kGiven:
+    case ObservationKind::kRateDistortion:
+      return file.w;
+    case ObservationKind::kUsefulOnly:
+    case ObservationKind::kNoisy:
+    case ObservationKind::kFunnel:
+      break;
+  }
+  return file.y;
+}
+
+void name_symbols(const WorldOptions& options, World& world) {
+  const Index observed = world.distribution->wx.rows();
+  world.observed_names = observed_names(options.table, world.observation.kind);
+  if (static_cast<Index>(world.observed_names.size()) != observed) world.observed_names = numbered(observed);
+  // With a matrix from a file its columns are what may be released, and have no names.
+  const bool like_useful = !world.information && !options.from_file &&
+                           static_cast<Index>(options.table.y.size()) == world.released;
+  world.released_names = like_useful ? options.table.y : numbered(world.released);
+}
+
+World unnamed_finite_world(const WorldOptions& options, const ObservationOptions& observation) {
   const FiniteTableWorld table = table_of(options, observation);
   World world;
   world.observation = observation;
@@ -477,10 +520,35 @@ WorldWords world_words(const WorldOptions& world, const std::vector<ObservationO
   return words;
 }
 
+Matrix<double> finite_distortion(const std::string& name, const FiniteTableFile& table) {
+  if (name.empty() || name == "error") return {};
+  ProblemList problems;
+  if (name == "squared") {
+    Vector<double> value(static_cast<Index>(table.y.size()));
+    for (std::size_t y = 0; y < table.y.size(); ++y) {
+      const std::optional<double> number = parse_shortest(table.y[y]);
+      problems.require(number && std::isfinite(*number), "distortion",
+                       fmt::format("'squared' needs numbers, and the symbol '{}' of y is none", table.y[y]));
+      value[static_cast<Index>(y)] = number.value_or(0);
+    }
+    require_none(problems.take(), "these symbols have no distance:", ErrorCode::kBadInput);
+    return (value.replicate(1, value.size()) - value.transpose().replicate(value.size(), 1)).cwiseAbs2();
+  }
+  Matrix<double> matrix = parse_matrix(read_file(name), name);
+  const Index useful = table.world.y_levels;
+  problems.require(matrix.rows() == useful, "distortion",
+                   fmt::format("has {} rows where Y has {} symbols", matrix.rows(), useful));
+  problems.require(matrix.minCoeff() >= 0, "distortion", "has a negative entry");
+  require_none(problems.take(), name + " is no distortion:", ErrorCode::kBadInput);
+  return matrix;
+}
+
 World make_world(const WorldOptions& options, const ObservationOptions& observation) {
   require_none(options.check({observation}), "this world cannot be made:");
-  return options.kind == WorldKind::kGaussian ? gaussian_world(options, observation)
-                                              : finite_world(options, observation);
+  if (options.kind == WorldKind::kGaussian) return gaussian_world(options, observation);
+  World world = unnamed_finite_world(options, observation);
+  name_symbols(options, world);
+  return world;
 }
 
 }  // namespace ppan

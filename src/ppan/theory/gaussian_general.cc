@@ -159,6 +159,8 @@ GaussianCovariance split_covariance(const MatrixRef<double>& whole, Index sensit
         ErrorCode::kBadInput,
         fmt::format("a covariance of {} x {} does not split into {} sensitive and {} useful components",
                     whole.rows(), whole.cols(), sensitive, rest));
+  if ((whole - whole.transpose()).cwiseAbs().maxCoeff() > 1e-9 * whole.cwiseAbs().maxCoeff())
+    throw Error(ErrorCode::kBadInput, "a covariance that is not symmetric is none");
   return {whole.topLeftCorner(sensitive, sensitive), whole.bottomRightCorner(rest, rest),
           whole.topRightCorner(sensitive, rest)};
 }

@@ -58,6 +58,21 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
   }
   if (options.discriminator.weight > 0)
     discriminator_.emplace(options.discriminator, options.mechanism.released);
+  symbols_ = symbol_game(options, records);
+}
+
+template <typename Scalar>
+std::optional<SymbolGame<Scalar>> Match<Scalar>::symbol_game(const GameOptions& options,
+                                                             const Records<Scalar>& records) const {
+  const PosteriorOptions& adversary = options.adversary;
+  const bool tables = options.mechanism.kind == MechanismKind::kFinite && options.mechanism.hidden.empty() &&
+                      adversary.hidden.empty() && !adversary.bias && !adversary.skip && !adversary.standardise;
+  const bool finite = records.observed.finite() && records.useful.finite() && records.sensitive.size() == 1 &&
+                      records.sensitive.front().finite();
+  if (!tables || !finite || !budget_.by_mean()) return std::nullopt;
+  const Matrix<Scalar> d = distortion_->table(records.useful.levels, options.mechanism.released);
+  if (d.rows() != records.useful.levels || d.cols() != options.mechanism.released) return std::nullopt;
+  return SymbolGame<Scalar>(records.observed.levels, records.sensitive.front().levels, d);
 }
 
 template <typename Scalar>
@@ -127,13 +142,19 @@ double Match<Scalar>::weighted_mean(const Matrix<Scalar>& value) const {
 
 template <typename Scalar>
 void Match<Scalar>::draw(const Records<Scalar>& batch, const Matrix<Scalar>& noise, DrawScope scope) {
+  // Probabilities for every symbol of W pay as soon as a batch has as many records.
+  by_symbol_ = symbols_ && batch.observed.levels <= batch.rows();
+  if (by_symbol_) {
+    symbols_->draw(batch, mechanism_->parameters());
+    return;
+  }
   mechanism_->draw_part(scope, batch.observed, noise, draws_);
   noise_ = &noise;
 }
 
 template <typename Scalar>
 double Match<Scalar>::step_adversary(const Records<Scalar>& batch, double rate) {
-  adversary_.observe(draws_.seen());
+  if (!by_symbol_) adversary_.observe(draws_.seen());
   const double value = evaluate_adversary(batch, adversary_gradient_);
   adversary_adam_.step(rate, adversary_gradient_, adversary_.parameters());
   return value;
@@ -141,6 +162,12 @@ double Match<Scalar>::step_adversary(const Records<Scalar>& batch, double rate) 
 
 template <typename Scalar>
 double Match<Scalar>::evaluate_adversary(const Records<Scalar>& batch, Vector<Scalar>& descent) {
+  if (by_symbol_) {
+    symbols_->believe(adversary_.parameters(), power_);
+    const double value = symbols_->mean_utility(whole_power_);
+    symbols_->adversary_descent(descent);
+    return value;
+  }
   const Matrix<Scalar>& score =
       adversary_.score(draws_.seen(), draws_.shared, draws_.per_record, batch.sensitive);
   const double value = mean_utility(score, utility(score));
@@ -240,7 +267,20 @@ void Match<Scalar>::add_weight_price(Index k) {
 }
 
 template <typename Scalar>
+StepReport Match<Scalar>::evaluate_by_symbol(const Records<Scalar>& batch, Vector<Scalar>& gradient) {
+  StepReport report;
+  symbols_->believe(adversary_.parameters(), power_);
+  report.log_likelihood = symbols_->mean_utility(whole_power_);
+  report.distortion = symbols_->mean_distortion();
+  double slope = 0;
+  report.penalty = budget_.evaluate_mean(report.distortion, slope);
+  symbols_->mechanism_gradient(batch, adversary_weight_, slope, gradient);
+  return report;
+}
+
+template <typename Scalar>
 StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient) {
+  if (by_symbol_) return evaluate_by_symbol(batch, gradient);
   const Scalar share = Scalar(1) / static_cast<Scalar>(draws_.records);
   StepReport report;
   draws_gradient_.clear();
@@ -295,6 +335,7 @@ void Match<Scalar>::add_code_length(StepReport& report) {
 
 template <typename Scalar>
 double Match<Scalar>::measure_distortion(const Records<Scalar>& batch) {
+  if (by_symbol_) return symbols_->mean_distortion();
   distortion_->evaluate(draws_, batch.useful, distortion_value_);
   double mean = weighted_mean(distortion_value_);
   if (draws_.rest_unchanged) {

@@ -21,6 +21,7 @@
 #include "ppan/game/distortion.h"
 #include "ppan/game/mechanism.h"
 #include "ppan/game/posterior.h"
+#include "ppan/game/symbol_game.h"
 #include "ppan/nn/adam.h"
 
 namespace ppan {
@@ -121,6 +122,10 @@ class Match {
   StepReport evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient);
 
  private:
+  // The short way where everything is finite and both players are tables; absent where it is not so.
+  [[nodiscard]] std::optional<SymbolGame<Scalar>> symbol_game(const GameOptions& options,
+                                                             const Records<Scalar>& records) const;
+  StepReport evaluate_by_symbol(const Records<Scalar>& batch, Vector<Scalar>& gradient);
   // sum_ik weight_ik value_ik / n
   [[nodiscard]] double weighted_mean(const Matrix<Scalar>& value) const;
   // The adversary's scores log Q(x|z) of the current draws as utilities u and their derivative in log Q; the
@@ -145,6 +150,8 @@ class Match {
   double whole_power_;  // (alpha - 1) / alpha
   double power_;        // and what is felt of it
   std::optional<Discriminator<Scalar>> discriminator_;
+  std::optional<SymbolGame<Scalar>> symbols_;
+  bool by_symbol_ = false;  // the draws at hand are symbols_' own
   Adam<Scalar> mechanism_adam_;
   Adam<Scalar> adversary_adam_;
   Adam<Scalar> discriminator_adam_;

@@ -228,7 +228,11 @@ FiniteTableFile parse_finite_table(const std::string& text, const std::string& n
   file.world.y_levels = static_cast<std::int32_t>(file.y.size());
   file.world.w_levels = static_cast<std::int32_t>(file.w.size());
   Problems seen = list.take();
-  if (seen.empty()) seen = file.world.check();
+  const bool lines_sound = seen.empty();
+  for (const Problem& problem : file.world.check()) {
+    // A negative one has been named with its line.
+    if (lines_sound || problem.what.find("sums to") != std::string::npos) seen.push_back(problem);
+  }
   require_none(seen, fmt::format("{} is no table of probabilities:", name), ErrorCode::kBadInput);
   return file;
 }

@@ -121,8 +121,13 @@ TEST(DensityBound, DensityOfMechanismsIsTheirOwn) {
   for (const MechanismKind kind :
        {MechanismKind::kGaussian, MechanismKind::kMixture, MechanismKind::kNoisyCode}) {
     SCOPED_TRACE(to_string(kind));
-    const MechanismOptions options{
-        .kind = kind, .released = 2, .hidden = {5}, .components = 3, .code = 2, .decoder = {4}};
+    const MechanismOptions options{.kind = kind,
+                                   .released = 2,
+                                   .hidden = {5},
+                                   .components = 3,
+                                   .full_components = true,
+                                   .code = 2,
+                                   .decoder = {4}};
     const auto mechanism = make_mechanism<double>(options, observed);
     SeededRandom random(4);
     mechanism->initialise(random);

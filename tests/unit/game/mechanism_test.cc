@@ -169,6 +169,27 @@ TEST(Release, MixtureHasItsMomentsAndSharesOfComponents) {
   EXPECT_NEAR(moments(z).covariance(0, 0), variance, kSigmas * std::sqrt(60 / n));
 }
 
+TEST(Release, MixtureWithFullCovariancesHasThem) {
+  // One component, so that the covariance is its own: A = (1.5 0; 0.8 0.5), A A^T = (2.25 1.2; 1.2 0.89).
+  auto mechanism = make_mechanism<double>(
+      {.kind = MechanismKind::kMixture, .released = 2, .components = 1, .full_components = true},
+      constant_observed());
+  ASSERT_EQ(mechanism->parameters().size(), 12);
+  mechanism->parameters() << 1, -1, before_softplus(1.5), 0.8, before_softplus(0.5), 0, 0, 0, 0, 0, 0, 0;
+  SeededRandom random(76);
+  const Moments m = moments(mechanism->release(constant_observed(), random).value);
+  const double n = static_cast<double>(kDrawn);
+  const Matrix<double> covariance = (Matrix<double>(2, 2) << 2.25, 1.2, 1.2, 0.89).finished();
+  for (Index r = 0; r < 2; ++r) {
+    EXPECT_NEAR(m.mean[r], r == 0 ? 1 : -1, kSigmas * std::sqrt(covariance(r, r) / n));
+    for (Index c = 0; c <= r; ++c) {
+      const double deviation =
+          std::sqrt((covariance(r, r) * covariance(c, c) + covariance(r, c) * covariance(r, c)) / n);
+      EXPECT_NEAR(m.covariance(r, c), covariance(r, c), kSigmas * deviation) << r << ", " << c;
+    }
+  }
+}
+
 TEST(Release, NoisyCodeAddsUnitNoiseToABoundedCentre) {
   // Encoder e = 5 w, radius 2, decoder the identity: z ~ N(2 tanh(2.5), 1).
   auto mechanism = make_mechanism<double>(

@@ -89,6 +89,35 @@ TEST(LeakageMeasures, GeometricChannels) {
   EXPECT_NEAR(1 - bayes_vulnerability(truncated_geometric(0.2, 100, 1000)), 0.364, 5e-4);
 }
 
+// The worked example of F-BLEAU's README (Gowalla check-ins under planar geometric noise, nu = 4): a guess without
+// the release errs with 0.913, the printed estimate with 0.473 and the best attacker with 0.456, which its authors
+// worked out from the check-ins. Those are not printed, so an erasure channel with the same two risks stands for
+// them here: what is printed depends on the risks alone.
+Matrix<double> erasure_with_risks(double prior_risk, double risk) {
+  constexpr Index kLevels = 12;
+  const double shown = 1 - risk / prior_risk;
+  Vector<double> prior = Vector<double>::Constant(kLevels, prior_risk / (kLevels - 1));
+  prior[0] = 1 - prior_risk;
+  Matrix<double> joint = Matrix<double>::Zero(kLevels, kLevels + 1);
+  joint.diagonal() = shown * prior;
+  joint.rightCols(1) = (1 - shown) * prior;
+  return joint;
+}
+
+TEST(LeakageMeasures, WorkedExampleOfFBleau) {
+  const Matrix<double> estimated = erasure_with_risks(0.913, 0.473);
+  EXPECT_NEAR(1 - prior_vulnerability(estimated), 0.913, 1e-14);
+  EXPECT_NEAR(1 - bayes_vulnerability(estimated), 0.473, 1e-14);
+  EXPECT_NEAR(std::exp(min_entropy_leakage(estimated)), 6.057471264367819, 1e-12);
+  EXPECT_NEAR(additive_leakage(estimated), 0.44, 1e-14);
+  EXPECT_NEAR(bayes_security(estimated), 0.5180722891566265, 1e-14);
+  EXPECT_NEAR(min_entropy_leakage(estimated) / std::log(2), 2.5987156557884865, 1e-12);
+  const Matrix<double> truth = erasure_with_risks(0.913, 0.456);
+  EXPECT_NEAR(1 - bayes_vulnerability(truth), 0.456, 1e-14);
+  EXPECT_NEAR(bayes_security(truth), 0.456 / 0.913, 1e-14);
+  EXPECT_NEAR(min_entropy_leakage(truth), std::log(0.544 / 0.087), 1e-12);
+}
+
 TEST(LeakageMeasures, LimitsOfTheOrder) {
   SeededRandom random(3);
   for (int trial = 0; trial < 20; ++trial) {

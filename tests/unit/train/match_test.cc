@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <limits>
+
 #include "games.h"
 #include "support/gradient_check.h"
 
@@ -153,6 +156,64 @@ TEST(AlphaLoss, SharpeningChangesWhatIsFeltAndNotWhatIsReported) {
   const Vector<double> none = gradient_of(std::numeric_limits<double>::infinity(), 0, other);
   EXPECT_DOUBLE_EQ(other, whole);
   EXPECT_TRUE(none.isApprox(gradient_of(1, 1, other)));
+}
+
+// Where everything is finite and both players are tables, sums over the records of a symbol are taken first. A bias
+// of 0 leaves the adversary what it is, but no table: the same game the long way.
+TEST(SymbolGame, GivesWhatTheLongWayGives) {
+  SeededRandom random(84);
+  struct Case {
+    std::int32_t observed, sensitive, useful;
+    Index released;
+    double alpha, share;
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const Case& c : {Case{3, 2, 3, 3, 1, 1}, Case{10, 10, 10, 10, 1, 1}, Case{40, 9, 5, 7, 2, 1},
+                        Case{6, 17, 33, 35, 8, 0.4}, Case{8, 8, 8, 8, kInfinity, 1}}) {
+    SCOPED_TRACE(c.released);
+    const Records<double> batch{testing::random_finite(random, 60, c.observed),
+                                {testing::random_finite(random, 60, c.sensitive)},
+                                testing::random_finite(random, 60, c.useful)};
+    const Matrix<double> d = testing::random_matrix(random, c.useful, c.released).cwiseAbs();
+    GameOptions game;
+    game.mechanism = {.kind = MechanismKind::kFinite, .released = c.released};
+    game.distortion = DistortionKind::kError;
+    game.budget = {.form = BudgetForm::kDual, .limit = 0.1, .weight = 3};
+    game.alpha = c.alpha;
+    game.adversary.bias = false;
+    Match<double> tables(game, batch, make_matrix_distortion<double>(d));
+    game.adversary.bias = true;
+    Match<double> plain(game, batch, make_matrix_distortion<double>(d));
+    tables.initialise(SeededRandom(85));
+    const Index weights = tables.adversary().parameters().size();
+    ASSERT_GT(plain.adversary().parameters().size(), weights);
+    plain.mechanism().parameters() = tables.mechanism().parameters();
+    plain.adversary().parameters().setZero();
+    plain.adversary().parameters().head(weights) = tables.adversary().parameters();
+    std::array<Vector<double>, 2> adversary;
+    std::array<Vector<double>, 2> mechanism;
+    std::array<double, 2> utility{};
+    std::array<double, 2> distortion{};
+    std::array<StepReport, 2> report;
+    std::size_t i = 0;
+    for (Match<double>* match : {&tables, &plain}) {
+      match->sharpen(c.share);
+      match->feel_adversary(0.7);
+      match->set_multiplier(0.4);
+      match->draw(batch, {});
+      utility[i] = match->evaluate_adversary(batch, adversary[i]);
+      report[i] = match->evaluate_mechanism(batch, mechanism[i]);
+      distortion[i] = match->measure_distortion(batch);
+      ++i;
+    }
+    EXPECT_NEAR(utility[0], utility[1], 1e-13);
+    EXPECT_TRUE(adversary[0].isApprox(adversary[1].head(weights), 1e-12));
+    EXPECT_NEAR(report[0].log_likelihood, report[1].log_likelihood, 1e-13);
+    EXPECT_NEAR(report[0].distortion, report[1].distortion, 1e-13);
+    EXPECT_NEAR(report[0].penalty, report[1].penalty, 1e-12);
+    EXPECT_NEAR(distortion[0], distortion[1], 1e-13);
+    EXPECT_TRUE(mechanism[0].isApprox(mechanism[1], 1e-12));
+  }
 }
 
 TEST(AlphaLoss, NeedsAFiniteSecretAndAnOrderOfAtLeastOne) {
