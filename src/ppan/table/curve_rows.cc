@@ -17,6 +17,10 @@ namespace ppan {
 namespace {
 
 constexpr std::int64_t kReleasedAtOnce = 4096;
+// Columns from which on fewer rows are released at once: heads hold a probability of every cell of every column, 100 MB for so
+// many columns and rows.
+constexpr std::int64_t kWideColumns = 100;
+constexpr std::int64_t kLeastAtOnce = 256;
 
 std::vector<ColumnSpec> modelled_specs(const Schema& schema) {
   std::vector<ColumnSpec> specs;
@@ -178,8 +182,10 @@ EncodedRows release_all(const TableModel& model, const EncodedRows& rows, Random
   EncodedRows out;
   EncodedRows part;
   std::vector<std::int32_t> which;
-  for (std::int64_t first = 0; first < rows.rows; first += kReleasedAtOnce) {
-    const std::int64_t end = std::min(rows.rows, first + kReleasedAtOnce);
+  const auto columns = std::max<std::int64_t>(kWideColumns, static_cast<std::int64_t>(rows.columns.size()));
+  const std::int64_t at_once = std::max(kLeastAtOnce, kReleasedAtOnce * kWideColumns / columns);
+  for (std::int64_t first = 0; first < rows.rows; first += at_once) {
+    const std::int64_t end = std::min(rows.rows, first + at_once);
     which.resize(static_cast<std::size_t>(end - first));
     std::iota(which.begin(), which.end(), static_cast<std::int32_t>(first));
     releaser.release(take_rows(rows, which), random, part);

@@ -93,7 +93,7 @@ TEST_F(PiecesTest, AStoreKeepsWhatWasFinished) {
   hooks.finished = [&](const TablePoint&) { ++finished; };
   hooks.interrupted = [&] { return finished > 0; };
   Job alone = job_;  // with two threads both points may be finished before anybody asks
-  alone.train.threads = 1;
+  alone.table.curve.threads = 1;
   const Curve part = trade_off(alone, data_, hooks, &store);
   EXPECT_TRUE(part.result.interrupted);
   hooks.interrupted = {};
