@@ -104,10 +104,10 @@ class CurveCommand {
     }
     directory.keep();
     const JobFile& job = task_->run().job;
-    const TerminalStyle style{.unit = job.privacy.bits ? InformationUnit::kBits : InformationUnit::kNats};
+    const TerminalStyle style{.unit = job.bits ? InformationUnit::kBits : InformationUnit::kNats};
     write_stdout(plot_text(outcome.curve, style) + "\n" +
                  table_text(without_references(outcome.curve), style) + "\n" +
-                 limit_text(outcome, job.audit.limit) +
+                 limit_text(outcome, job.limit) +
                  fmt::format("report: {}\n", (directory.path() / "report.html").string()));
     if (outcome.interrupted) {
       say("ppan: interrupted; {} of {} points are in {}; --resume goes on\n", outcome.finished,
@@ -115,8 +115,8 @@ class CurveCommand {
       return interrupt_status();
     }
     directory.complete();
-    if (job.audit.limit && first_within_limit(outcome.points, *job.audit.limit) == nullptr) {
-      say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *job.audit.limit);
+    if (job.limit && first_within_limit(outcome.points, *job.limit) == nullptr) {
+      say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *job.limit);
       return exit_status(ErrorCode::kLimitExceeded);
     }
     return 0;

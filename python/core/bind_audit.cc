@@ -99,6 +99,8 @@ AuditReport audit_model(const ReleaseModel& model, const nb::object& frame, cons
   return run_or_raise([&] { return audit(model, *source, options); }, stop);
 }
 
+}  // namespace
+
 nb::dict estimate(const Estimate& found) {
   nb::dict out;
   out["nats"] = found.nats;
@@ -109,8 +111,6 @@ nb::dict estimate(const Estimate& found) {
   out["samples"] = found.samples;
   return out;
 }
-
-}  // namespace
 
 void bind_audit(nb::module_& m) {
   nb::class_<AuditReport>(m, "AuditReport")

@@ -4,7 +4,7 @@
 #include "complete_job.h"
 #include "ppan/core/suggest.h"
 #include "ppan/ppan.h"
-#include "ppan/read/settings.h"
+#include "ppan/job/settings.h"
 
 namespace ppan::python {
 namespace {
@@ -29,9 +29,8 @@ SettingValue value_of(const nb::handle& value) {
 }
 
 void set_value(JobFile& job, const std::string& key, const nb::handle& value, ProblemList& problems) {
-  const auto found =
-      std::find_if(settings().begin(), settings().end(), [&](const Setting& s) { return s.key == key; });
-  if (found == settings().end()) {
+  const Setting* found = find_setting(key);
+  if (found == nullptr) {
     std::vector<std::string> known;
     for (const Setting& s : settings()) known.push_back(s.key);
     problems.require(false, key, unknown_name("key", key, known));
@@ -65,7 +64,7 @@ void set_column(JobFile& job, const std::string& name, const nb::handle& value, 
   } else {
     take("type", value);
   }
-  job.schema.columns.push_back(std::move(spec));
+  job.table.schema.columns.push_back(std::move(spec));
 }
 
 JobFile make_job(const nb::dict& values, const nb::dict& columns) {

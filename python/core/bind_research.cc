@@ -19,17 +19,6 @@ namespace {
 
 using Numbers = Eigen::MatrixXd;
 
-nb::dict estimate(const Estimate& found) {
-  nb::dict out;
-  out["nats"] = found.nats;
-  out["low"] = found.interval95 ? std::optional(found.interval95->low) : std::nullopt;
-  out["high"] = found.interval95 ? std::optional(found.interval95->high) : std::nullopt;
-  out["bound"] = std::string(to_string(found.bound));
-  out["method"] = found.method;
-  out["samples"] = found.samples;
-  return out;
-}
-
 template <typename Work>
 auto unlocked(Work work) {
   const nb::gil_scoped_release released;

@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "ppan/core/estimate.h"
+
 namespace nb = nanobind;
 
 namespace ppan::python {
@@ -33,6 +35,9 @@ void bind_model(nb::module_& m);
 void bind_audit(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_research(nb::module_& m);
+
+/// An estimate as the package hands it out.
+nb::dict estimate(const Estimate& found);
 
 /// What work in another thread tells the interpreter while it runs.
 class Messages {

@@ -30,7 +30,7 @@ ColumnType type_of(const ColumnProfile& column, const Schema& schema) {
 }  // namespace
 
 void complete_job(const TableProfile& profile, JobFile& job) {
-  Schema& schema = job.schema;
+  Schema& schema = job.table.schema;
   const bool choose_useful = schema.useful.empty();
   std::vector<ColumnSpec> specs;
   for (const ColumnProfile& column : profile.columns) {
@@ -55,7 +55,7 @@ void complete_job(const TableProfile& profile, JobFile& job) {
       specs.push_back(given);
   }
   schema.columns = std::move(specs);
-  if (job.source.empty()) job.source = "a frame in memory";
+  if (job.table.source.empty()) job.table.source = "a frame in memory";
   // Written out as said, so that the job file of a curve can be run by the command once its source is a file.
   for (const char* key : {"data.source", "roles.useful"}) job.given.try_emplace(key, 0);
 }

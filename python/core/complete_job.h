@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 #include "ppan/read/profile.h"
 
 namespace ppan::python {

@@ -93,7 +93,8 @@ class _Base(BaseEstimator):  # type: ignore[misc]
                 values[f"roles.{role}"] = _listed(given)
         for name, key in _SETTINGS.items():
             given = budgets if name == "budgets" and budgets is not None else getattr(self, name, None)
-            if given is not None:
+            # One training is no restart; families that have none refuse the key.
+            if given is not None and not (name == "restarts" and given == 1):
                 values[key] = list(given) if isinstance(given, (tuple, np.ndarray)) else given
         values.update(self.settings or {})
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}

@@ -73,3 +73,9 @@ def test_numpy_with_nan() -> None:
     release = ppan.Release(budget=0.2, accept_inconclusive=True, epochs=1, quick=True, progress=False, threads=1)
     out = release.fit(values, (values[:, 0] > 0).astype(int)).transform(values)
     assert out.shape == values.shape and out.dtype == values.dtype
+
+
+def test_a_family_without_restarts_takes_the_default() -> None:
+    values = ppan.TradeOff("s", family="codebook")._job_values("s", None, None)
+    assert "train.restarts" not in values
+    assert ppan.TradeOff("s", restarts=2)._job_values("s", None, None)["train.restarts"] == 2

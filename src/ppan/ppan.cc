@@ -34,11 +34,11 @@ Model model_of(const Curve& curve, const std::string& file) {
 
 std::shared_ptr<const CurveRows> rows_of(const Job& job, const Dataset& data, const Hooks& hooks) {
   require_none(job.check(), "this job cannot be run");
-  const TableCurveOptions options = table_curve_options(job);
+  const TableCurveOptions options = curve_options(job.table);
   require_none(options.check(), "this job cannot be run");
   if (hooks.phase) hooks.phase("encoding");
   return std::make_shared<const CurveRows>(
-      make_curve_rows(*data.table, data.schema, encoding_options(job), options));
+      make_curve_rows(*data.table, data.schema, encoding_options(job.table), options));
 }
 
 EngineOptions engine_options(const Start& start, const Hooks& hooks, std::vector<std::string> only = {}) {

@@ -28,7 +28,7 @@
 #include "ppan/model/release_model.h"
 #include "ppan/nn/blas.h"
 #include "ppan/open/open_rows.h"
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 #include "ppan/release/release_table.h"
 #include "ppan/table/curve_rows.h"
 #include "ppan/table/table_curve.h"

@@ -79,6 +79,7 @@ class Postgres(TypedTest):
         half = self.server.address("table=half")
         cases = [("table=nobody", 3, 'relation "nobody" does not exist'), ("query=select nothing", 3, 'column "nothing" does not exist'),
                  ("query=delete from people", 2, "does not read a table"),
+                 ("query=select id, born as age, job, pay, tax, born, seen, member from people", 3, "age: holds dates, but its type is integer"),
                  ("query=select *, 1 / (id - 300) as x from people", 3, "division by zero"),
                  ("query=select id, age, case id when 550 then 'pilot' else job end as job, pay, tax, born, seen, member from people", 3,
                   'row 551, column "job"')]

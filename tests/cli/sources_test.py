@@ -180,6 +180,12 @@ class Duckdb(TypedTest):
             self.assertNotIn("clerk", result.stderr)  # a value, which the engine quotes
             self.assertEqual(sorted(os.listdir(self.directory.name)), before)
 
+    def test_a_column_whose_type_changed(self):
+        self.make_parquet("typed.parquet", self.query)
+        query = f"select * replace (born as age) from read_parquet('{self.path('typed.parquet')}')"
+        self.assertIn("age: holds dates, but its type is integer", self.release(query, self.path("none.parquet"), status=3))
+        self.assertFalse(os.path.exists(self.path("none.parquet")))
+
     def test_a_row_that_cannot_be_released_leaves_no_file(self):
         query = f"select * replace (case when id = 500 then 'pilot' else job end as job) from ({self.query})"
         message = self.release(query, self.path("none.parquet"), status=3)

@@ -20,10 +20,10 @@
 #include "ppan/open/address.h"
 #include "ppan/open/binary_copy.h"
 #include "ppan/read/idx.h"
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 #include "ppan/read/png.h"
 #include "ppan/read/profile.h"
-#include "ppan/read/settings.h"
+#include "ppan/job/settings.h"
 #include "ppan/report/html.h"
 #include "ppan/source/csv_source.h"
 #include "ppan/source/csv_writer.h"
@@ -182,7 +182,7 @@ void job(const std::uint8_t* data, std::size_t size) {
   }
   require(parsed->check().empty(), "a parsed job has no problems");
   const JobFile again = parse_job(write_job(*parsed), "fuzz");
-  require(again.schema == parsed->schema, "a written job reads back equal");
+  require(again.table.schema == parsed->table.schema, "a written job reads back equal");
   for (const Setting& s : settings())
     require(s.show(again) == s.show(*parsed), "a written setting reads back equal");
 }

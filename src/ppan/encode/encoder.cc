@@ -68,6 +68,18 @@ std::string unknown_level(std::string_view cell) {
 
 }  // namespace
 
+std::string_view to_string(UnknownRow policy) {
+  switch (policy) {
+    case UnknownRow::kFail:
+      return "fail";
+    case UnknownRow::kReject:
+      return "reject";
+    case UnknownRow::kNearest:
+      break;
+  }
+  return "nearest";
+}
+
 std::size_t EncodedRows::position_of(std::int32_t column) const {
   const auto at = std::find(which.begin(), which.end(), column);
   if (at == which.end()) throw Error(ErrorCode::kInternal, fmt::format("column {} was not encoded", column));

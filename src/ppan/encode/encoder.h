@@ -11,11 +11,19 @@
 
 #include "ppan/core/matrix.h"
 #include "ppan/encode/encoding.h"
-#include "ppan/read/job.h"
 #include "ppan/read/table.h"
 #include "ppan/source/row_source.h"
 
 namespace ppan {
+
+/// What to do with a record that cannot be released: an unknown level, text where a number belongs, a missing
+/// value where training saw none.
+enum class UnknownRow {
+  kFail,     ///< Stop, naming the row.
+  kReject,   ///< Leave it out, and list it with the reason.
+  kNearest,  ///< Take the grouped level (or the most frequent one), or the column's mean.
+};
+std::string_view to_string(UnknownRow policy);
 
 /// Encoded values of one column. Numbers: `value` is v, and `code` 1 where it is missing (v is 0 there), else
 /// 0. Categories: `code` is the level, and `value` is empty.

@@ -441,14 +441,6 @@ Problems EncodingOptions::check() const {
   return problems.take();
 }
 
-EncodingOptions encoding_options(const JobFile& job) {
-  return {.max_levels = job.encode.max_levels,
-          .min_rows = job.encode.min_rows,
-          .grid_cost = job.encode.grid_cost,
-          .other = job.encode.other,
-          .missing = job.csv.missing};
-}
-
 std::int32_t ColumnEncoding::width() const {
   if (numeric()) return may_be_missing ? 2 : 1;
   return static_cast<std::int32_t>(levels.size());

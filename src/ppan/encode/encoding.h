@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "ppan/core/problem.h"
-#include "ppan/read/job.h"
+#include "ppan/read/schema.h"
 #include "ppan/read/table.h"
 
 namespace ppan {
@@ -48,7 +48,6 @@ struct EncodingOptions {
   std::vector<std::string> missing{};  ///< Markers of "no value" for every column.
   [[nodiscard]] Problems check() const;
 };
-EncodingOptions encoding_options(const JobFile& job);
 
 struct ColumnEncoding {
   std::string name{};

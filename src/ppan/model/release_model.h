@@ -15,7 +15,6 @@
 #include "ppan/model/model_origin.h"
 #include "ppan/model/table_model.h"
 #include "ppan/source/csv.h"
-#include "ppan/read/job.h"
 
 namespace ppan {
 

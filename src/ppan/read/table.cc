@@ -128,6 +128,9 @@ struct TableBuilder::Column {
         column.missing_text = text;
       }
     }
+    // Grown as rows came; of a wide table the room that is left over is as much as a third of it.
+    column.number.shrink_to_fit();
+    column.code.shrink_to_fit();
     return std::move(column);
   }
 };

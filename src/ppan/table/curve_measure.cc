@@ -24,8 +24,7 @@ std::vector<AttackPower> measure_power(const CurveRows& rows) {
   options.measure_power = true;
   options.quick = true;
   options.training_releases = 1;
-  const TrainedRows trained{rows.trained.rows, [&](std::int64_t) { return rows.useful(rows.trained.rows); },
-                            rows.trained.kept};
+  const TrainedRows trained{rows.train, [&](std::int64_t) { return rows.useful(rows.train); }, rows.train_kept};
   const AuditReport report = measure_leakage({.rows = rows.held_out.rows,
                                               .schema = rows.schema,
                                               .encoding = rows.encoding,
@@ -52,9 +51,8 @@ CurveMeasure::Releases CurveMeasure::releases(const TableModel& model) const {
 AuditReport CurveMeasure::leakage(const CurvePart& part, const Releases& release, LeakageDetail detail,
                                   const TableModel* model) const {
   const TrainedRows trained{
-      rows_.trained.rows,
-      [&](std::int64_t number) { return release(rows_.trained.rows, number + kTrainedDraws); },
-      rows_.trained.kept};
+      rows_.train, [&](std::int64_t number) { return release(rows_.train, number + kTrainedDraws); },
+      rows_.train_kept};
   LeakageInput input{.rows = part.rows,
                      .schema = rows_.schema,
                      .encoding = rows_.encoding,
@@ -78,11 +76,16 @@ std::vector<TaskScore> CurveMeasure::tasks(
                        rows_.schema, rows_.encoding, {.seed = rows_.seed_of("task")});
 }
 
-MeasuredRelease CurveMeasure::measure(std::string series, std::string label, const Releases& release) const {
-  MeasuredRelease out{std::move(series), std::move(label)};
+// The release is gone before attackers draw their own: of a wide table each takes as much as everything else.
+void CurveMeasure::look_at(const Releases& release, MeasuredRelease& out) const {
   const EncodedRows released = release(rows_.held_out.rows, 0);
   out.change = measure_change(rows_.held_out.rows, released, rows_.encoding);
   out.recipient = rows_.recipient.measure(released);
+}
+
+MeasuredRelease CurveMeasure::measure(std::string series, std::string label, const Releases& release) const {
+  MeasuredRelease out{std::move(series), std::move(label)};
+  look_at(release, out);
   out.audit = leakage(rows_.held_out, release);
   return out;
 }
@@ -91,9 +94,7 @@ MeasuredRelease CurveMeasure::measure_model(std::string series, std::string labe
                                             const TableModel& model) const {
   MeasuredRelease out{std::move(series), std::move(label)};
   const Releases release = releases(model);
-  const EncodedRows released = release(rows_.held_out.rows, 0);
-  out.change = measure_change(rows_.held_out.rows, released, rows_.encoding);
-  out.recipient = rows_.recipient.measure(released);
+  look_at(release, out);
   out.audit = leakage(rows_.held_out, release, LeakageDetail::kWhole, &model);
   out.upper = out.audit.upper_bound();
   out.task = tasks([&](const EncodedRows& rows) { return release(rows, 0); });

@@ -41,6 +41,8 @@ class CurveMeasure {
                                               const TableModel& model) const;
 
  private:
+  void look_at(const Releases& release, MeasuredRelease& out) const;
+
   const CurveRows& rows_;
   std::vector<AttackPower> power_;
 };

@@ -117,7 +117,7 @@ double spent_on(const CurvePart& part, const TableModel& model, const CurveRows&
 // hidden coin, which by convexity leaks no more than the straight line to "unchanged".
 void hold_to_budget(TrainedPoint& point, const CurveRows& rows, const CurveMeasure& measure) {
   if (!rows.observes_useful()) return;
-  const double spent = spent_on(rows.train_sample, *point.model, rows, measure);
+  const double spent = spent_on(rows.train_sample(), *point.model, rows, measure);
   if (spent <= point.budget * (1 + kOverspent) || spent <= rows.grid_cost) return;
   const double share = std::clamp((point.budget - rows.grid_cost) / (spent - rows.grid_cost), 0.0, 1.0);
   point.model = mix(*point.model, unchanged_model(rows.schema, rows.encoding), 1 - share);
@@ -171,7 +171,7 @@ bool train_codebook_point(const CurveRows& rows, const CurveStart& start, const 
   out.training = std::move(trained.summary);
   out.training_belief = trained.belief;
   // It was steered by leakage; what it may change is what it changes.
-  out.budget = spent_on(rows.train_sample, *out.model, rows, measure);
+  out.budget = spent_on(rows.train_sample(), *out.model, rows, measure);
   return true;
 }
 
@@ -259,7 +259,7 @@ AuditedPoint audit_curve_point(const TrainedPoint& point, const CurveRows& rows,
   AuditedPoint out;
   out.measured = measure.measure_model("ppan/table", fmt::format("point {}", point.number), *point.model);
   out.measured.budget = point.budget;
-  out.training_leakage = measure.leakage(rows.train_sample, measure.releases(*point.model)).leakage();
+  out.training_leakage = measure.leakage(rows.train_sample(), measure.releases(*point.model)).leakage();
   out.warnings = point_warnings(table_point(point, out));
   out.seconds = seconds_since(begin);
   return out;

@@ -18,6 +18,10 @@ namespace ppan {
 namespace {
 
 constexpr std::int64_t kReleasedAtOnce = 4096;
+// Columns from which on fewer rows are released at once: heads hold a probability of every cell of every column, 100 MB for so
+// many columns and rows.
+constexpr std::int64_t kWideColumns = 100;
+constexpr std::int64_t kLeastAtOnce = 256;
 
 std::vector<ColumnSpec> modelled_specs(const Schema& schema) {
   std::vector<ColumnSpec> specs;
@@ -51,18 +55,26 @@ void check_constraints(const EncodedRows& rows, const Schema& schema, const Enco
   require_none(problems.take(), "these constraints cannot be kept:", ErrorCode::kBadInput);
 }
 
-CurvePart part_of(const CurveRows& rows, const Table& table, const EncodedRows& all, const Units& unit,
-                  const std::vector<std::int32_t>& which) {
-  CurvePart out{take_rows(all, which), {}, {}};
-  if (!unit.empty()) {
-    for (const std::int32_t row : which) out.unit.push_back(unit[static_cast<std::size_t>(row)]);
-  }
+Units units_at(const Units& unit, const std::vector<std::int32_t>& which) {
+  Units out;
+  if (unit.empty()) return out;
+  for (const std::int32_t row : which) out.push_back(unit[static_cast<std::size_t>(row)]);
+  return out;
+}
+
+std::vector<AuditColumn> kept_at(const CurveRows& rows, const Table& table, const std::vector<std::int32_t>& which) {
+  std::vector<AuditColumn> out;
   for (const std::string& name : rows.schema.kept_columns()) {
     const TableColumn* column = table.find(name);
     if (column == nullptr) continue;
-    out.kept.push_back(is_numeric(column->type) ? number_column(*column, which) : audit_column(*column, which));
+    out.push_back(is_numeric(column->type) ? number_column(*column, which) : audit_column(*column, which));
   }
   return out;
+}
+
+CurvePart part_of(const CurveRows& rows, const Table& table, const EncodedRows& all, const Units& unit,
+                  const std::vector<std::int32_t>& which) {
+  return {take_rows(all, which), units_at(unit, which), kept_at(rows, table, which)};
 }
 
 // What the game is played on.
@@ -103,6 +115,10 @@ EncodedRows CurveRows::useful(const EncodedRows& from) const {
   return out;
 }
 
+CurvePart CurveRows::train_sample() const {
+  return {take_rows(train, sample), sample_unit, sample_kept};
+}
+
 std::string CurveRows::mechanism() const {
   return std::string(game ? to_string(game->kind) : to_string(options.training.family));
 }
@@ -138,20 +154,25 @@ CurveRows make_curve_rows(const Table& table, const Schema& schema, const Encodi
   // Rows that no choice was made on are as good as test rows.
   std::vector<std::int32_t> held_out = out.split.test;
   // A codebook is steered by the validation rows.
-  if (options.training.restarts == 1 && !out.codebook()) {
+  const bool chosen = options.training.restarts > 1 || out.codebook();
+  if (!chosen) {
     held_out.insert(held_out.end(), out.split.validation.begin(), out.split.validation.end());
     std::sort(held_out.begin(), held_out.end());
   }
   const Units unit = row_units(table, out.schema);
   out.held_out = part_of(out, table, all, unit, held_out);
-  out.validation = part_of(out, table, all, unit, out.split.validation);
-  std::vector<std::int32_t> sample = out.split.train;
+  if (chosen) out.validation = part_of(out, table, all, unit, out.split.validation);
+  out.train_kept = kept_at(out, table, out.split.train);
+  out.sample.resize(out.split.train.size());
+  std::iota(out.sample.begin(), out.sample.end(), 0);
   SeededRandom random(out.seed_of("training-sample"));
-  shuffle(random, sample);
-  sample.resize(std::min(sample.size(), held_out.size()));
-  std::sort(sample.begin(), sample.end());
-  out.train_sample = part_of(out, table, all, unit, sample);
-  out.trained = part_of(out, table, all, unit, out.split.train);
+  shuffle(random, out.sample);
+  out.sample.resize(std::min(out.sample.size(), held_out.size()));
+  std::sort(out.sample.begin(), out.sample.end());
+  std::vector<std::int32_t> sampled;
+  for (const std::int32_t at : out.sample) sampled.push_back(out.split.train[static_cast<std::size_t>(at)]);
+  out.sample_unit = units_at(unit, sampled);
+  out.sample_kept = kept_at(out, table, sampled);
   out.grid_cost = measure_change(out.train, out.useful(out.train), out.encoding).distortion;
   out.constant = constant_model(out.schema, out.encoding, out.train);
   SeededRandom draws(1);
@@ -166,8 +187,10 @@ EncodedRows release_all(const TableModel& model, const EncodedRows& rows, Random
   EncodedRows out;
   EncodedRows part;
   std::vector<std::int32_t> which;
-  for (std::int64_t first = 0; first < rows.rows; first += kReleasedAtOnce) {
-    const std::int64_t end = std::min(rows.rows, first + kReleasedAtOnce);
+  const auto columns = std::max<std::int64_t>(kWideColumns, static_cast<std::int64_t>(rows.columns.size()));
+  const std::int64_t at_once = std::max(kLeastAtOnce, kReleasedAtOnce * kWideColumns / columns);
+  for (std::int64_t first = 0; first < rows.rows; first += at_once) {
+    const std::int64_t end = std::min(rows.rows, first + at_once);
     which.resize(static_cast<std::size_t>(end - first));
     std::iota(which.begin(), which.end(), static_cast<std::int32_t>(first));
     releaser.release(take_rows(rows, which), random, part);

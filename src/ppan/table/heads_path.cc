@@ -1,6 +1,7 @@
 #include "ppan/table/heads_path.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "ppan/nn/adam.h"
@@ -17,6 +18,7 @@ constexpr double kMostGone = 0.8;  // share of the heads that is left out of a r
 constexpr double kHeldOut = 0.2;
 constexpr std::size_t kMostHeldOut = 3000;
 constexpr std::size_t kMostRedrawn = 12;
+constexpr std::size_t kCandidates = 64;  // heads that are looked at in each step but the first
 constexpr double kLeastGain = 0.001;       // nats that a step must save ...
 constexpr double kLeastGainShare = 0.01;  // ... and of the whole leakage
 constexpr double kLeastCost = 1e-4;
@@ -31,6 +33,9 @@ class SubsetPlayer {
     if (of_hidden) shape.cells.push_back(rows.coded.kept.levels);
     shape.numbers = static_cast<Index>(fit.numbers.size());
     shape.hidden = player_units(hidden, rows.rows());
+    numbers_.resize(fit.heads.size());
+    for (std::size_t n = 0; n < fit.numbers.size(); ++n)
+      numbers_[static_cast<std::size_t>(fit.numbers[n].head)].push_back(static_cast<Index>(n));
     player_ = CellPlayer<float>(shape, levels_of_all(of_hidden ? rows.coded.hidden : rows.coded.task));
   }
 
@@ -75,15 +80,14 @@ class SubsetPlayer {
   }
   void leave_out(std::size_t head, Index row) {
     seen_(static_cast<Index>(head), row) = static_cast<std::int32_t>(tokens_.count[head]);
-    for (std::size_t n = 0; n < fit_.numbers.size(); ++n) {
-      if (fit_.numbers[n].head == static_cast<std::int32_t>(head)) number_(static_cast<Index>(n), row) = 0;
-    }
+    for (const Index n : numbers_[head]) number_(n, row) = 0;
   }
 
   const HeadsFit& fit_;
   const HeadsRows& rows_;
   bool of_hidden_;
   HeadTokens tokens_;
+  std::vector<std::vector<Index>> numbers_;  // of each head
   CellPlayer<float> player_;
   HeadsBatch batch_;
   CellRows seen_;
@@ -100,6 +104,16 @@ std::vector<double> redrawn_distortions(const HeadsFit& fit, const CellRows& own
     out.push_back(static_cast<double>(share.dot(fit.distortion[h] * share)));
   }
   return out;
+}
+
+// Every look takes a pass over all columns, so that of a wide table each step would take its square: those columns that
+// alone saved most for what they cost are looked at again, in their own order.
+void keep_telling(const std::vector<double>& saved, std::size_t chosen, std::vector<std::size_t>& looked_at) {
+  std::erase(looked_at, chosen);
+  if (looked_at.size() <= kCandidates) return;
+  std::stable_sort(looked_at.begin(), looked_at.end(), [&](std::size_t a, std::size_t b) { return saved[a] > saved[b]; });
+  looked_at.resize(kCandidates);
+  std::sort(looked_at.begin(), looked_at.end());
 }
 
 }  // namespace
@@ -125,21 +139,25 @@ HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vecto
     double told = adversary.without(gone) - nothing;
     double task = recipient ? recipient->without(gone) : 0;
     const double least = std::max(kLeastGain, kLeastGainShare * told);
+    std::vector<std::size_t> looked_at(heads);
+    std::iota(looked_at.begin(), looked_at.end(), std::size_t{0});
     while (steps.size() < kMostRedrawn && steps.size() + 1 < heads) {
       double most = 0;
       std::size_t chosen = heads;
-      for (std::size_t h = 0; h < heads; ++h) {
-        if (gone[h]) continue;
+      std::vector<double> saved(heads, 0);
+      for (const std::size_t h : looked_at) {
         gone[h] = true;
         const double gain = told - (adversary.without(gone) - nothing);
         const double lost = recipient && gain >= least ? std::max(0.0, task - recipient->without(gone)) : 0;
         gone[h] = false;
+        saved[h] = gain / (distortion[h] + kLeastCost);
         const double rate = gain / (distortion[h] + task_weight * lost + kLeastCost);
         if (gain < least || rate <= most) continue;
         most = rate;
         chosen = h;
       }
       if (chosen == heads) break;
+      keep_telling(saved, chosen, looked_at);
       gone[chosen] = true;
       told = adversary.without(gone) - nothing;
       if (recipient) task = recipient->without(gone);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 #include "ppan/core/error.h"
@@ -49,56 +48,6 @@ Problems TableCurveOptions::check() const {
   list.add("leakage", leakage.check());
   list.require_at_least("threads", threads, 0);
   return list.take();
-}
-
-TableCurveOptions table_curve_options(const JobFile& job) {
-  TableCurveOptions out;
-  out.points = static_cast<int>(job.privacy.points);
-  out.budgets = job.privacy.budgets;
-  out.training.family = job.mechanism.family;
-  out.training.hidden.assign(job.mechanism.hidden.begin(), job.mechanism.hidden.end());
-  if (job.mechanism.code_size) out.training.code_size = *job.mechanism.code_size;
-  out.training.code_radius = job.mechanism.code_radius;
-  out.training.noise_inputs = job.mechanism.noise_inputs;
-  out.leakages = job.privacy.leakages;
-  if (job.mechanism.codewords) out.codebook.codewords = *job.mechanism.codewords;
-  out.codebook.hidden = out.training.hidden;
-  if (job.train.epochs) out.codebook.epochs = static_cast<int>(*job.train.epochs);
-  out.codebook.least_rows = job.encode.min_rows;
-  out.codebook.column_weight = job.privacy.usefulness == Usefulness::kTask ? 0 : 1;
-  out.codebook.task_weight = job.privacy.usefulness == Usefulness::kColumns ? 0 : job.privacy.task_weight;
-  out.heads.hidden = out.training.hidden;
-  out.heads.noise_inputs = out.training.noise_inputs;
-  if (job.train.epochs) out.heads.epochs = static_cast<int>(*job.train.epochs);
-  out.heads.batch = job.train.batch;
-  out.heads.adversary_steps = static_cast<int>(job.train.adversary_steps);
-  out.heads.rate = job.train.learning_rate;
-  out.heads.least_rows = job.encode.min_rows;
-  out.heads.task_weight = out.codebook.task_weight;
-  out.heads.row_weight = job.privacy.row_weight;
-  switch (job.privacy.budget_form) {
-    case BudgetChoice::kDual:
-      out.training.budget_form = BudgetForm::kDual;
-      break;
-    case BudgetChoice::kExpected:
-      out.training.budget_form = BudgetForm::kExpected;
-      break;
-    case BudgetChoice::kRecord:
-      out.training.budget_form = BudgetForm::kRecord;
-      break;
-  }
-  out.training.alpha = job.privacy.alpha.value_or(std::numeric_limits<double>::infinity());
-  if (job.train.epochs) out.training.epochs = static_cast<int>(*job.train.epochs);
-  out.training.batch = job.train.batch;
-  out.training.adversary_steps = static_cast<int>(job.train.adversary_steps);
-  out.training.rate = job.train.learning_rate;
-  out.training.restarts = static_cast<int>(job.train.restarts);
-  out.validation = job.split.validation;
-  out.test = job.split.test;
-  out.leakage.quick = job.audit.quick;
-  out.threads = static_cast<int>(job.train.threads.value_or(0));
-  out.seed = static_cast<std::uint64_t>(job.train.seed);
-  return out;
 }
 
 std::vector<HullPoint> TableCurveResult::hull_points() const {

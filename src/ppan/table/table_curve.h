@@ -16,7 +16,6 @@
 #include "ppan/core/hull.h"
 #include "ppan/core/problem.h"
 #include "ppan/model/table_model.h"
-#include "ppan/read/job.h"
 #include "ppan/read/table.h"
 #include "ppan/table/codebook_training.h"
 #include "ppan/table/heads_training.h"
@@ -44,7 +43,6 @@ struct TableCurveOptions {
   std::uint64_t seed = 1;
   [[nodiscard]] Problems check() const;
 };
-TableCurveOptions table_curve_options(const JobFile& job);
 
 /// Numbers, from 0 in order of appearance, that tell which rows name the same group; empty without a group
 /// column. A row that names none is alone.

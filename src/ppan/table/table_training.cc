@@ -195,6 +195,24 @@ AlphaPrior joint_prior(const std::vector<Attribute<float>>& sensitive, double al
 
 }  // namespace
 
+std::string_view to_string(MechanismFamily family) {
+  switch (family) {
+    case MechanismFamily::kAuto:
+      return "auto";
+    case MechanismFamily::kFinite:
+      return "finite";
+    case MechanismFamily::kNoiseInput:
+      return "noise-input";
+    case MechanismFamily::kNoisyCode:
+      return "noisy-code";
+    case MechanismFamily::kCodebook:
+      return "codebook";
+    case MechanismFamily::kHeads:
+      break;
+  }
+  return "heads";
+}
+
 Problems TableTrainingOptions::check() const {
   ProblemList list;
   for (const Index units : hidden) list.require_between("hidden", static_cast<double>(units), 1, 8192);

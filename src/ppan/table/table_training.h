@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "ppan/core/problem.h"
@@ -14,11 +15,13 @@
 #include "ppan/encode/layout.h"
 #include "ppan/game/mechanism.h"
 #include "ppan/model/table_model.h"
-#include "ppan/read/job.h"
 #include "ppan/read/schema.h"
 #include "ppan/train/train.h"
 
 namespace ppan {
+
+enum class MechanismFamily { kAuto, kFinite, kNoiseInput, kNoisyCode, kCodebook, kHeads };
+std::string_view to_string(MechanismFamily family);
 
 struct TableTrainingOptions {
   MechanismFamily family = MechanismFamily::kAuto;  ///< See choose_family().

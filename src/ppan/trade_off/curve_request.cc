@@ -34,10 +34,10 @@ JobFile job_of(const CurveRequest& request) {
   set("train.epochs", request.epochs);
   set("train.seed", request.seed);
   set("train.threads", request.threads);
-  if (request.points && !job.privacy.budgets.empty())
+  if (request.points && !job.table.curve.budgets.empty())
     throw Error(ErrorCode::kUsage, "--points goes with budgets that are spread automatically",
                 "remove privacy.budgets from the job, or --points");
-  job.csv.limits.unpacked_bytes = request.max_unpacked;
+  job.table.csv.limits.unpacked_bytes = request.max_unpacked;
   require_none(job.check(), "this job cannot be run");
   return job;
 }
@@ -45,11 +45,11 @@ JobFile job_of(const CurveRequest& request) {
 std::vector<NamedPath> inputs_of(const std::string& path, const JobFile& job) {
   std::vector<NamedPath> inputs{{"job", path}};
   if (!job.about_images()) {
-    inputs.push_back({"data.source", file_of(job.source, job.directory)});
+    inputs.push_back({"data.source", file_of(job.table.source, job.directory)});
     return inputs;
   }
-  inputs.push_back({"data.images", job.directory / job.images.images});
-  inputs.push_back({"data.labels", job.directory / job.images.labels});
+  inputs.push_back({"data.images", job.directory / job.image.images});
+  inputs.push_back({"data.labels", job.directory / job.image.labels});
   return inputs;
 }
 

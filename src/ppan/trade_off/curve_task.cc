@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "ppan/core/archive.h"
 #include "ppan/core/crypto.h"
+#include "ppan/job/job_archive.h"
 #include "ppan/trade_off/data_fingerprint.h"
 #include "ppan/trade_off/image_run.h"
 #include "ppan/trade_off/table_run.h"
@@ -13,12 +15,21 @@ namespace ppan {
 
 std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version) {
   JobFile asked = job;
-  asked.train.threads.reset();
+  asked.table.curve.threads = 0;
+  asked.image.curve.threads = 0;
   asked.given.erase("train.threads");
   std::string text = fmt::format("ppan {}\n{}\n{}\n", version, data_sha256, write_job(asked));
   // Defaults are comments in a job file, and may be others in another version.
   for (const ShownSetting& setting : shown_settings(asked))
     text += fmt::format("{} = {}\n", setting.key, setting.value);
+  // A program may have put into the options what no key stands for.
+  ByteWriter options;
+  if (asked.about_images()) {
+    options(asked.image.curve.code, asked.image.curve.bound_images);
+  } else {
+    options(curve_options(asked.table));
+  }
+  text += options.take();
   return sha256(text);
 }
 
@@ -26,9 +37,13 @@ RunSummary start_run_summary(const CurveRun& run, const std::string& source) {
   RunSummary out;
   out.version = run.version;
   out.command = run.command;
-  out.name = run.job.report.title.empty() ? source : run.job.report.title;
+  out.name = run.job.title.empty() ? source : run.job.title;
   out.job_file = without_comments(run.job_text);
   out.seconds = run.seconds;
+  for (const ShownSetting& setting : shown_settings(run.job)) {
+    out.settings.push_back(
+        {setting.key, setting.given ? std::optional(setting.value) : std::nullopt, setting.value});
+  }
   return out;
 }
 

@@ -17,7 +17,7 @@
 
 #include "ppan/core/estimate.h"
 #include "ppan/engine/domain.h"
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/run_summary.h"
 

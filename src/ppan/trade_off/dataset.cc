@@ -59,8 +59,8 @@ Dataset read_dataset(const JobFile& job, RowSource& source, RowFingerprint* fing
   refuse_images(job);
   Dataset out;
   out.names = source.column_names();
-  require_none(job.schema.check_names(out.names), "the job does not fit the table");
-  out.schema = job.schema.in_order_of(out.names);
+  require_none(job.table.schema.check_names(out.names), "the job does not fit the table");
+  out.schema = job.table.schema.in_order_of(out.names);
   TableProfiler profiler(source);
   TableBuilder builder(source, columns_to_read(out.schema));
   // A cell that does not fit is told only if the table as a whole is fine: what is wrong with that says more.
@@ -76,10 +76,10 @@ Dataset read_dataset(const JobFile& job, RowSource& source, RowFingerprint* fing
     }
   }
   const TableProfile profile = profiler.finish();
-  require_none(check_data(job.schema, profile), fmt::format("{} cannot be used", source.name()),
+  require_none(check_data(job.table.schema, profile), fmt::format("{} cannot be used", source.name()),
                ErrorCode::kBadInput);
   if (unfit) std::rethrow_exception(unfit);
-  out.notices = notices(job.schema, profile);
+  out.notices = notices(job.table.schema, profile);
   out.table = std::make_shared<const Table>(builder.finish());
   for (std::string& notice : row_order_notices(*out.table, out.schema)) out.notices.push_back(std::move(notice));
   return out;
@@ -96,21 +96,21 @@ Dataset make_dataset(const JobFile& job, RowSource& source) {
 
 Dataset open_dataset(const JobFile& job) {
   refuse_images(job);
-  const Address address = parse_address(job.source);
+  const Address address = parse_address(job.table.source);
   if (address.kind != AddressKind::kText) {
-    const auto source = open_rows(job.source, {.csv = job.csv, .directory = job.directory});
+    const auto source = open_rows(job.table.source, {.csv = job.table.csv, .directory = job.directory});
     return make_dataset(job, *source);
   }
   const std::filesystem::path path = job.source_path();
   if (can_be_read_again(path)) {
-    CsvSource source = open_csv_source(path, job.csv);
+    CsvSource source = open_csv_source(path, job.table.csv);
     Dataset out = read_dataset(job, source, nullptr);
     out.sha256 = sha256(read_file(path));
     return out;
   }
-  const auto input = open_source(path, job.csv.limits.unpacked_bytes);
+  const auto input = open_source(path, job.table.csv.limits.unpacked_bytes);
   const std::string bytes = all_bytes(*input);
-  CsvSource source(view_source(bytes, input->name()), job.csv);
+  CsvSource source(view_source(bytes, input->name()), job.table.csv);
   Dataset out = read_dataset(job, source, nullptr);
   out.sha256 = sha256(bytes);
   return out;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 #include "ppan/read/table.h"
 #include "ppan/source/row_source.h"
 

@@ -9,7 +9,7 @@
 #include "ppan/image/image_files.h"
 #include "ppan/open/address.h"
 #include "ppan/open/open_rows.h"
-#include "ppan/read/draft.h"
+#include "ppan/job/draft.h"
 
 namespace ppan {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ppan/read/job.h"
+#include "ppan/job/draft.h"
 #include "ppan/source/csv.h"
 
 namespace ppan {

@@ -37,7 +37,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMade = "found by new attackers on held-out images while the curve was made";
-constexpr int kUsualPoints = 8;
 // Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
 constexpr double kUsualSteps = 6000;
 constexpr double kUsualStartSteps = 3600;
@@ -60,21 +59,19 @@ struct Known {
 
 ModelOrigin origin_of(const Known& known) {
   const JobFile& job = known.run.job;
-  ModelOrigin out{.program = "ppan " + known.run.version, .title = job.report.title};
-  out.seed = static_cast<std::uint64_t>(job.train.seed);
+  ModelOrigin out{.program = "ppan " + known.run.version, .title = job.title};
+  out.seed = job.image.curve.seed;
   out.training_rows = known.data.train.size();
   out.test_rows = known.data.test.size();
   out.data_fingerprint = known.run.data_fingerprint;
-  for (const ShownSetting& setting : shown_settings(job)) {
-    if (setting.given) out.settings.emplace_back(setting.key, setting.value);
-  }
+  out.settings = given_settings(job);
   return out;
 }
 
 RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) {
   const JobFile& job = known.run.job;
   const ImageSet& train = known.data.train;
-  const std::string source = fs::path(job.images.images).filename().string();
+  const std::string source = fs::path(job.image.images).filename().string();
   RunSummary out = start_run_summary(known.run, source);
   out.description = fmt::format(
       "Release mechanisms for the images of {}, each trained to tell as little of the label as it can at "
@@ -85,11 +82,6 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
   out.observed = "the image";
   out.useful = "the image";
   summarize_images(result, out);
-  // The defaults that the table of settings knows are those of tables; what images use instead is among the
-  // facts.
-  for (const ShownSetting& setting : shown_settings(job)) {
-    if (setting.given) out.settings.push_back({setting.key, setting.value, setting.value});
-  }
   const CodeImageOptions& code = result.given.code;
   out.facts = {{"images", fmt::format("{} of {} x {} pixels", known.images, train.height, train.width)},
                {"training images", std::to_string(result.train_images)},
@@ -115,7 +107,7 @@ void write_run(const ImageCurveResult& result, const Known& known, const fs::pat
     details.points.push_back(std::move(one));
   }
   // Images of the job's own are shown only to those who asked for it.
-  if (known.run.job.report.show_examples) {
+  if (known.run.job.show_examples) {
     const ImageGrid grid = image_grid_of(known.data.test, result, result.given.seed);
     write_file(directory / "images.svg",
                grid_svg(grid.image, "Released images", grid.row_names, "d: mean distortion, nats per pixel"));
@@ -132,15 +124,15 @@ void write_run(const ImageCurveResult& result, const Known& known, const fs::pat
 }  // namespace
 
 ImageSet load_images(const JobFile& job) {
-  const fs::path images = job.directory / job.images.images;
-  const fs::path labels = job.directory / job.images.labels;
+  const fs::path images = job.directory / job.image.images;
+  const fs::path labels = job.directory / job.image.labels;
   std::error_code ignored;
   if (!fs::exists(images, ignored))
     throw Error(ErrorCode::kIo, fmt::format("there is no {}", images.string()),
                 "name the images with data.images, relative to the job file");
   if (fs::is_directory(images, ignored)) {
     return read_labelled_png_directory(images, labels,
-                                       {.file = job.images.file_column, .label = job.images.label_column});
+                                       job.image.columns);
   }
   return read_idx_pair(images, labels);
 }
@@ -148,10 +140,10 @@ ImageSet load_images(const JobFile& job) {
 ImageSplit split_images(const ImageSet& set, const JobFile& job) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(set.size()));
   std::iota(order.begin(), order.end(), 0);
-  SeededRandom random = SeededRandom(static_cast<std::uint64_t>(job.train.seed)).fork("split");
+  SeededRandom random = SeededRandom(job.image.curve.seed).fork("split");
   shuffle(random, order);
   const auto held_out =
-      static_cast<std::ptrdiff_t>(std::lround(job.split.test * static_cast<double>(set.size())));
+      static_cast<std::ptrdiff_t>(std::lround(job.image.test * static_cast<double>(set.size())));
   ImageSplit out{.train = take_images(set, {order.begin() + held_out, order.end()}),
                  .test = take_images(set, {order.begin(), order.begin() + held_out})};
   if (out.train.size() < kLeastImages || out.test.size() < kLeastImages)
@@ -176,48 +168,33 @@ ImageSplit split_images(const ImageSet& set, const JobFile& job) {
   return out;
 }
 
-ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data) {
-  ImageCurveOptions out;
-  out.method = ImageMethod::kCode;
-  out.seed = static_cast<std::uint64_t>(job.train.seed);
-  out.threads = static_cast<int>(job.train.threads.value_or(0));
-  const auto given = [&](const char* key) { return job.given.contains(key); };
+ImageCurveOptions image_options(const ImageJob& job, const ImageSplit& data) {
+  ImageCurveOptions out = job.curve;
   const Index images = data.train.size();
   CodeImageOptions& code = out.code;
-  code.gate.clear();  // nobody's image is released as it is
-  if (given("mechanism.hidden")) {
-    code.encoder.assign(job.mechanism.hidden.begin(), job.mechanism.hidden.end());
-    code.decoder.assign(job.mechanism.hidden.rbegin(), job.mechanism.hidden.rend());
-  }
-  if (job.mechanism.code_size) code.code = *job.mechanism.code_size;
-  if (given("mechanism.code_radius")) code.radius = job.mechanism.code_radius;
-  if (given("train.batch")) code.batch = job.train.batch;
+  code.decoder.assign(code.encoder.rbegin(), code.encoder.rend());
+  if (job.code_size) code.code = *job.code_size;
   code.batch = std::min(code.batch, images);
-  if (given("train.adversary_steps")) code.adversary_steps = static_cast<int>(job.train.adversary_steps);
-  if (given("train.learning_rate")) code.rate = job.train.learning_rate;
-  if (job.train.epochs) {
-    code.epochs = static_cast<int>(*job.train.epochs);
-    code.start_epochs =
-        std::max(1, static_cast<int>(std::lround(0.6 * static_cast<double>(*job.train.epochs))));
+  if (job.curve.epochs) {
+    code.epochs = *job.curve.epochs;
+    code.start_epochs = std::max(1, static_cast<int>(std::lround(0.6 * static_cast<double>(code.epochs))));
   } else {
     code.epochs = passes(kUsualSteps, images, code.batch, code.epochs, 2000);
     code.start_epochs = passes(kUsualStartSteps, images, code.batch, code.start_epochs, 1200);
   }
   out.epochs = code.epochs;
 
-  out.attack = attack_for(images, data.train.height * data.train.width, job.audit.quick);
+  out.attack = attack_for(images, data.train.height * data.train.width, job.quick);
   constexpr Index kLeastForBound = 100;
   if (data.test.size() < kLeastForBound) out.bound_images = 0;
 
-  out.targets = job.privacy.budgets;
   if (out.targets.empty()) {
     const Matrix<float>& y = data.test.pixels;
     const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
     const double least = pixel_cross_entropy(y, y).mean();
     const double most = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean();
-    const int points = given("privacy.points") ? static_cast<int>(job.privacy.points) : kUsualPoints;
-    for (int i = 0; i < points; ++i) {
-      const double along = points == 1 ? 0.5 : static_cast<double>(i) / (points - 1);
+    for (int i = 0; i < job.points; ++i) {
+      const double along = job.points == 1 ? 0.5 : static_cast<double>(i) / (job.points - 1);
       out.targets.push_back(least + (most - least) * (kFirstBudget + along * (kLastBudget - kFirstBudget)));
     }
   }
@@ -233,7 +210,7 @@ class ImageTask final : public CurveTask {
     const ImageSet all = load_images(run_.job);
     images_ = all.size();
     data_ = split_images(all, run_.job);
-    options_ = image_options(run_.job, data_);
+    options_ = image_options(run_.job.image, data_);
     require_none(options_.check(), "this job cannot be run");
     identify_data(run_, images_sha256(all));
     hooks_.interrupted = events_.interrupted;

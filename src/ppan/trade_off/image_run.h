@@ -9,7 +9,7 @@
 
 #include "ppan/image/image_curve.h"
 #include "ppan/read/idx.h"
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 #include "ppan/trade_off/curve_task.h"
 
 namespace ppan {
@@ -27,7 +27,7 @@ ImageSplit split_images(const ImageSet& set, const JobFile& job);
 /// What the job asks for. Settings it does not give follow the number of images: fewer of them are gone
 /// through more often, so that networks make as many steps. Budgets are spread from a fifth to nine tenths of
 /// the way between the distortion of the images themselves and that of their mean.
-ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data);
+ImageCurveOptions image_options(const ImageJob& job, const ImageSplit& data);
 
 std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events);
 

@@ -36,14 +36,14 @@ constexpr std::size_t kHistogramBins = 24;
 
 ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, const CurveRun& run) {
   ReleaseModel out{.table = table,
-                   .format = table_format(run.job.csv),
-                   .unknown = run.job.release.unknown,
+                   .format = table_format(run.job.table.csv),
+                   .unknown = run.job.table.unknown,
                    .order = release_order(table.schema(), run.names),
                    .origin = {},
                    .audit = findings_of(measured.audit, run.data_fingerprint),
                    .checksum = {}};
   out.origin.program = "ppan " + run.version;
-  out.origin.title = run.job.report.title;
+  out.origin.title = run.job.title;
   out.origin.label = measured.label;
   out.origin.budget = measured.budget;
   out.origin.distortion = measured.change.distortion;
@@ -54,12 +54,10 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   out.origin.power = measured.audit.power();
   out.origin.inconclusive = measured.audit.inconclusive();
   out.origin.task = task_text(measured.task);
-  out.origin.seed = static_cast<std::uint64_t>(run.job.train.seed);
+  out.origin.seed = run.job.table.curve.seed;
   out.origin.test_rows = measured.audit.leakage().samples;
   out.origin.data_fingerprint = run.data_fingerprint;
-  for (const ShownSetting& setting : shown_settings(run.job)) {
-    if (setting.given) out.origin.settings.emplace_back(setting.key, setting.value);
-  }
+  out.origin.settings = given_settings(run.job);
   return out;
 }
 
@@ -345,7 +343,7 @@ void add_surrogate_slack(TableCurveResult& result, double slack) {
 }
 
 TableCurveResult finish_table(TableCurveResult result, const JobFile& job) {
-  add_surrogate_slack(result, job.privacy.surrogate_slack);
+  add_surrogate_slack(result, job.table.surrogate_slack);
   for (std::string& text : grouped_columns(result)) result.warnings.push_back(std::move(text));
   return result;
 }
@@ -452,7 +450,7 @@ CurveTable curve_of(const TableCurveResult& result) {
 }
 
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run) {
-  const std::string source = short_name(parse_address(run.job.source));
+  const std::string source = short_name(parse_address(run.job.table.source));
   RunSummary out = start_run_summary(run, source);
   out.description = fmt::format(
       "Release mechanisms for {}, each trained to give away as little as it can at its distortion, and "
@@ -471,10 +469,6 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
   out.distortion_name = "distortion";
   out.distortion_unit = "fraction of cells changed, variances of numbers";
   if (!result.points.empty()) out.leakage_ceiling = result.points.front().measured.audit.entropy();
-  for (const ShownSetting& setting : shown_settings(run.job)) {
-    out.settings.push_back(
-        {setting.key, setting.given ? std::optional(setting.value) : std::nullopt, setting.value});
-  }
   out.seed = result.given.seed;
   out.facts = {{"rows", std::to_string(result.rows)},
                {"training rows", std::to_string(result.split.train.size())},
@@ -516,7 +510,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
 }
 
 RunDetails details_of(const TableCurveResult& result, const Table& table, const CurveRun& run) {
-  const Encoder encoder(result.encoding, run.job.csv.decimal);
+  const Encoder encoder(result.encoding, run.job.table.csv.decimal);
   std::vector<std::int32_t> all(result.encoding.columns.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
   EncodedRows encoded;
@@ -535,11 +529,11 @@ RunDetails details_of(const TableCurveResult& result, const Table& table, const 
     details.columns = columns_of(test, released, measured, result.encoding);
     details.correlation = correlations(test, released, result.encoding);
     details.audits = audit_details(measured.audit, made_by_curve(measured.audit));
-    if (run.job.report.show_examples) {
+    if (run.job.show_examples) {
       ExampleTable examples;
       for (const std::int32_t column : released.which)
         examples.columns.push_back(result.encoding.columns[static_cast<std::size_t>(column)].name);
-      const auto count = static_cast<std::size_t>(run.job.report.examples);
+      const auto count = static_cast<std::size_t>(run.job.table.examples);
       examples.released = text_rows(released, encoder, count);
       examples.original = text_rows(with_columns(test, released.which), encoder, count);
       details.examples = std::move(examples);

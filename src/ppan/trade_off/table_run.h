@@ -12,7 +12,7 @@
 
 #include "ppan/game/alpha_prior.h"
 #include "ppan/model/release_model.h"
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 #include "ppan/read/table.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"

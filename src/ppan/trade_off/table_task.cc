@@ -17,7 +17,7 @@ class TableTask final : public CurveTask {
       : run_(std::move(run)),
         events_(std::move(events)),
         data_(open_dataset(run_.job)),
-        options_(table_curve_options(run_.job)) {
+        options_(curve_options(run_.job.table)) {
     require_none(options_.check(), "this job cannot be run");
     run_.names = data_.names;
     identify_data(run_, data_.sha256);
@@ -53,7 +53,7 @@ class TableTask final : public CurveTask {
     if (!domain_) {
       hooks_.phase("encoding");
       domain_.emplace(std::make_shared<const CurveRows>(make_curve_rows(
-                          *data_.table, data_.schema, encoding_options(run_.job), options_)),
+                          *data_.table, data_.schema, encoding_options(run_.job.table), options_)),
                       hooks_, run_.fingerprint);
     }
     return *domain_;
@@ -81,7 +81,7 @@ class TableTask final : public CurveTask {
       const std::filesystem::path place = events_.place(point.number);
       if (!place.empty()) {
         TablePoint bounded = point;
-        add_surrogate_slack(bounded.measured, run_.job.privacy.surrogate_slack);
+        add_surrogate_slack(bounded.measured, run_.job.table.surrogate_slack);
         save_model(place / model_name(point.number), point_model(bounded, run_));
       }
     }

@@ -72,15 +72,18 @@ TEST_F(PiecesTest, GiveTheCurveOfOneRunWhateverTheOrderAndTheProcess) {
 TEST_F(PiecesTest, OfAnotherJobAreRefused) {
   const Start start = prepare(job_, data_);
   Job other = job_;
-  other.train.seed = 9;
+  other.table.curve.seed = 9;
   EXPECT_THROW(start_from_bytes(to_bytes(start), other, data_), Error);
   EXPECT_THROW(train_point(start, 3), Error);
   PointResult foreign = train_point(start, 1).value();
   foreign.fingerprint = fingerprint(other, data_);
   EXPECT_THROW(finish(start, std::span(&foreign, 1)), Error);
   Job threads = job_;
-  threads.train.threads = 1;
+  threads.table.curve.threads = 1;
   EXPECT_EQ(fingerprint(threads, data_), fingerprint(job_, data_));
+  Job options = job_;  // what no key of a job file stands for counts as well
+  options.table.curve.leakage.training_releases = 2;
+  EXPECT_NE(fingerprint(options, data_), fingerprint(job_, data_));
 }
 
 TEST_F(PiecesTest, AStoreKeepsWhatWasFinished) {
@@ -90,7 +93,7 @@ TEST_F(PiecesTest, AStoreKeepsWhatWasFinished) {
   hooks.finished = [&](const TablePoint&) { ++finished; };
   hooks.interrupted = [&] { return finished > 0; };
   Job alone = job_;  // with two threads both points may be finished before anybody asks
-  alone.train.threads = 1;
+  alone.table.curve.threads = 1;
   const Curve part = trade_off(alone, data_, hooks, &store);
   EXPECT_TRUE(part.result.interrupted);
   hooks.interrupted = {};

@@ -1,12 +1,14 @@
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
-#include <set>
+#include <map>
+#include <string>
 
 #include "ppan/core/file.h"
-#include "ppan/read/settings.h"
+#include "ppan/job/settings.h"
 
 namespace ppan {
 namespace {
@@ -47,22 +49,22 @@ std::string error_of(std::string_view text) {
 
 TEST(Job, ValuesAreTakenOver) {
   const JobFile job = parse_job(kGood);
-  EXPECT_EQ(job.source, "people.csv");
-  EXPECT_THAT(job.schema.sensitive, ElementsAre("marital"));
-  EXPECT_THAT(job.schema.useful, ElementsAre("age", "job"));
-  EXPECT_THAT(job.schema.keep, ElementsAre("region"));
-  EXPECT_EQ(job.schema.group, "person");
-  ASSERT_EQ(job.schema.columns.size(), 4U);
-  EXPECT_EQ(job.schema.columns[0].name, "job");  // as written, not as sorted
-  const ColumnSpec& age = *job.schema.find("age");
+  EXPECT_EQ(job.table.source, "people.csv");
+  EXPECT_THAT(job.table.schema.sensitive, ElementsAre("marital"));
+  EXPECT_THAT(job.table.schema.useful, ElementsAre("age", "job"));
+  EXPECT_THAT(job.table.schema.keep, ElementsAre("region"));
+  EXPECT_EQ(job.table.schema.group, "person");
+  ASSERT_EQ(job.table.schema.columns.size(), 4U);
+  EXPECT_EQ(job.table.schema.columns[0].name, "job");  // as written, not as sorted
+  const ColumnSpec& age = *job.table.schema.find("age");
   EXPECT_EQ(age.type, ColumnType::kInteger);
   EXPECT_EQ(age.encoding, NumericEncoding::kRank);
   EXPECT_EQ(age.weight, 2);
   EXPECT_THAT(age.missing, ElementsAre("-1"));
-  EXPECT_EQ(job.train.epochs, 30);
-  EXPECT_EQ(job.train.learning_rate, 0.01);
-  EXPECT_THAT(job.privacy.budgets, ElementsAre(0, 0.1, 0.25));
-  EXPECT_EQ(job.release.unknown, UnknownRow::kNearest);
+  EXPECT_EQ(job.table.curve.training.epochs, 30);
+  EXPECT_EQ(job.table.curve.training.rate, 0.01);
+  EXPECT_THAT(job.table.curve.budgets, ElementsAre(0, 0.1, 0.25));
+  EXPECT_EQ(job.table.unknown, UnknownRow::kNearest);
   EXPECT_EQ(job.given.at("train.epochs"), 14);
   EXPECT_FALSE(job.given.contains("train.batch"));
 }
@@ -71,17 +73,18 @@ TEST(Job, EverythingObserved) {
   const JobFile job = parse_job(
       "[data]\nsource = 'a.csv'\n[roles]\nsensitive = 'everything observed'\nuseful = ['x']\n[columns]\nx = "
       "'real'\n");
-  EXPECT_TRUE(job.schema.everything_observed);
-  EXPECT_THAT(job.schema.hidden_columns(), ElementsAre("x"));
+  EXPECT_TRUE(job.table.schema.everything_observed);
+  EXPECT_THAT(job.table.schema.hidden_columns(), ElementsAre("x"));
 }
 
 TEST(Job, OrderOfTheLoss) {
-  EXPECT_EQ(JobFile{}.privacy.alpha, 1);
+  EXPECT_EQ(JobFile{}.table.curve.training.alpha, 1);
   const std::string text = "[data]\nsource = 'a.csv'\n[roles]\nsensitive = ['s']\nuseful = ['x']\n[columns]\n"
                            "x = 'real'\ns = 'category'\n[privacy]\nalpha = ";
-  EXPECT_EQ(parse_job(text + "2.5\n").privacy.alpha, 2.5);
-  EXPECT_FALSE(parse_job(text + "'inf'\n").privacy.alpha);
-  EXPECT_FALSE(parse_job(text + "inf\n").privacy.alpha);
+  const auto alpha_of = [&](const char* value) { return parse_job(text + value).table.curve.training.alpha; };
+  EXPECT_EQ(alpha_of("2.5\n"), 2.5);
+  EXPECT_TRUE(std::isinf(alpha_of("'inf'\n")));
+  EXPECT_TRUE(std::isinf(alpha_of("inf\n")));
   EXPECT_THAT(error_of(text + "0.5\n"), HasSubstr("privacy.alpha: 0.5 is not allowed"));
   std::string number = text + "2\n";
   number.replace(number.find("s = 'category'"), 14, "s = 'integer'");
@@ -136,7 +139,7 @@ TEST(Job, LettersBeyondAsciiNeedQuotes) {
   const JobFile job = parse_job(
       "[data]\nsource='t'\n[roles]\nsensitive=['\u00e9']\nuseful=['x']\n[columns]\n'\u00e9'='category'\nx='"
       "real'\n");
-  EXPECT_THAT(job.schema.sensitive, ElementsAre("\u00e9"));
+  EXPECT_THAT(job.table.schema.sensitive, ElementsAre("\u00e9"));
 }
 
 TEST(Job, SectionsMustBeSections) {
@@ -149,7 +152,7 @@ TEST(Job, SectionsMustBeSections) {
 TEST(Job, WrittenJobReadsBackEqual) {
   const JobFile job = parse_job(kGood);
   const JobFile again = parse_job(write_job(job));
-  EXPECT_EQ(again.schema, job.schema);
+  EXPECT_EQ(again.table.schema, job.table.schema);
   for (const Setting& s : settings()) EXPECT_EQ(s.show(again), s.show(job)) << s.key;
 }
 
@@ -161,7 +164,7 @@ TEST(Job, SourceIsRelativeToTheJobFile) {
   std::filesystem::remove_all(directory);
   JobFile job = parse_job(kGood);
   EXPECT_EQ(job.source_path(), "people.csv");
-  job.source = "-";
+  job.table.source = "-";
   job.directory = "/data";
   EXPECT_EQ(job.source_path(), "-");
 }
@@ -171,38 +174,14 @@ TEST(Job, SingleValuesCanBeSetByName) {
   set_job_value(job, "train.epochs", "7");
   set_job_value(job, "release.unknown", "reject");
   set_job_value(job, "read.missing", "['x', 'y']");
-  EXPECT_EQ(job.train.epochs, 7);
-  EXPECT_EQ(job.release.unknown, UnknownRow::kReject);
-  EXPECT_THAT(job.csv.missing, ElementsAre("x", "y"));
+  EXPECT_EQ(job.table.curve.training.epochs, 7);
+  EXPECT_EQ(job.table.unknown, UnknownRow::kReject);
+  EXPECT_THAT(job.table.csv.missing, ElementsAre("x", "y"));
   EXPECT_THAT(
       [&] { set_job_value(job, "train.epoch", "7"); },
       testing::ThrowsMessage<Error>(HasSubstr("unknown setting 'train.epoch' (did you mean 'train.epochs'")));
   EXPECT_THAT([&] { set_job_value(job, "train.epochs", "-7"); },
               testing::ThrowsMessage<Error>("train.epochs: -7 is not allowed; it must be 1 to 1000000"));
-}
-
-TEST(Settings, EachHasAnOwnKeyAndAHelpText) {
-  std::set<std::string> keys;
-  for (const Setting& s : settings()) {
-    EXPECT_TRUE(keys.insert(s.key).second) << s.key;
-    EXPECT_FALSE(s.help.empty()) << s.key;
-    EXPECT_TRUE(!s.help.ends_with('.') || s.help.ends_with("...")) << s.key;
-  }
-}
-
-// Writing a default and reading it back must change nothing, for every setting there is.
-TEST(Settings, DefaultsAreAllowedValues) {
-  for (const Setting& s : settings()) {
-    JobFile job;
-    EXPECT_NO_THROW(set_job_value(job, s.key, s.show(JobFile{}))) << s.key;
-    EXPECT_EQ(s.show(job), s.show(JobFile{})) << s.key;
-  }
-}
-
-TEST(Settings, DocumentationIsUpToDate) {
-  const std::string page = read_file(std::filesystem::path(PPAN_TEST_DATA) / ".." / "docs" / "formats.md");
-  EXPECT_THAT(page, HasSubstr(settings_documentation())) << "replace the tables of docs/formats.md by\n"
-                                                         << settings_documentation();
 }
 
 TEST(Job, WithoutComments) {
@@ -215,10 +194,10 @@ TEST(Job, AboutImages) {
       "[data]\nimages = \"i-idx3-ubyte\"\nlabels = \"l-idx1-ubyte\"\n[privacy]\npoints = "
       "3\n[mechanism]\ncode_size = 8\n");
   EXPECT_TRUE(job.about_images());
-  EXPECT_EQ(job.images.images, "i-idx3-ubyte");
-  EXPECT_EQ(job.images.labels, "l-idx1-ubyte");
-  EXPECT_EQ(job.images.file_column, "file");
-  EXPECT_EQ(parse_job(write_job(job)).images.labels, job.images.labels);
+  EXPECT_EQ(job.image.images, "i-idx3-ubyte");
+  EXPECT_EQ(job.image.labels, "l-idx1-ubyte");
+  EXPECT_EQ(job.image.columns.file, "file");
+  EXPECT_EQ(parse_job(write_job(job)).image.labels, job.image.labels);
 }
 
 TEST(Job, ImagesAndTablesDoNotMix) {
@@ -234,56 +213,100 @@ TEST(Job, ImagesAndTablesDoNotMix) {
   EXPECT_THAT(error_of("[data]\nlabels = \"l\"\n"), HasSubstr("data.labels: is for images"));
 }
 
-// A name in a column of numbers is one person's, and stays out of the job.
-TEST(Draft, AWordOfAFewRowsIsNotWritten) {
-  const auto path = std::filesystem::temp_directory_path() / "ppan_draft_words_test.csv";
-  std::string text = "age,income,sex\n";
-  for (int i = 0; i < 300; ++i) {
-    text += (i == 7 ? "Alice Smith" : std::to_string(20 + i % 60)) + ',' +
-            (i % 50 == 3 ? "withheld" : std::to_string(900 + i * 37 % 800)) + ',' + (i % 2 == 0 ? "f" : "m") + '\n';
-  }
-  write_file(path, text);
-  const std::string draft = draft_job(path);
-  EXPECT_THAT(draft, testing::Not(HasSubstr("Alice")));
-  EXPECT_THAT(draft, testing::ContainsRegex("\nage = \"integer\" +# UNSURE: all numbers but for words in a few rows; correct"));
-  EXPECT_THAT(draft, HasSubstr("missing = [\"withheld\"]"));
-  std::filesystem::remove(path);
+const std::string kTable =
+    "[data]\nsource = 'a.csv'\n[roles]\nsensitive = ['s']\nuseful = ['x']\n[columns]\nx = 'real'\ns = "
+    "'category'\n";
+const std::string kImages = "[data]\nimages = 'i'\nlabels = 'l'\n";
+
+// A key says what no options in use have a member for.
+TEST(Job, KeysOfOtherFamiliesAreRefused) {
+  const auto refused = [](const std::string& family, const std::string& section, const std::string& line) {
+    const std::string in_family = section == "mechanism" ? line + "\n" : "";
+    const std::string own = section == "mechanism" ? "" : "[" + section + "]\n" + line + "\n";
+    return error_of(kTable + "[mechanism]\nfamily = '" + family + "'\n" + in_family + own);
+  };
+  EXPECT_THAT(refused("auto", "mechanism", "codewords = 8"),
+              HasSubstr("mechanism.codewords: is for mechanism.family = \"codebook\" only"));
+  EXPECT_THAT(refused("noisy-code", "privacy", "task_weight = 2"),
+              HasSubstr("privacy.task_weight: is for mechanism.family = \"codebook\" or \"heads\" only"));
+  EXPECT_THAT(refused("codebook", "privacy", "row_weight = 2"),
+              HasSubstr("privacy.row_weight: is for mechanism.family = \"heads\" only"));
+  EXPECT_THAT(refused("heads", "mechanism", "code_size = 8"),
+              HasSubstr("mechanism.code_size: is not for mechanism.family = \"heads\""));
+  EXPECT_THAT(refused("codebook", "train", "restarts = 2"),
+              HasSubstr("train.restarts: is not for mechanism.family = \"codebook\""));
+  EXPECT_THAT(refused("heads", "privacy", "alpha = 2"),
+              HasSubstr("privacy.alpha: is not for mechanism.family = \"heads\""));
+  EXPECT_THAT(refused("codebook", "train", "batch = 8"),
+              HasSubstr("train.batch: is not for mechanism.family = \"codebook\""));
+  EXPECT_EQ(refused("heads", "train", "batch = 8"), "no error");
+  EXPECT_EQ(refused("heads", "train", "restarts = 2"), "no error");
+  // Auto may become heads or a network.
+  EXPECT_EQ(refused("auto", "privacy", "row_weight = 2"), "no error");
+  EXPECT_EQ(refused("auto", "privacy", "alpha = 2"), "no error");
+  EXPECT_EQ(refused("codebook", "train", "epochs = 8"), "no error");
+  EXPECT_THAT(refused("auto", "data2", "x = 1"), HasSubstr("unknown section"));
 }
 
-TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
-  const auto path = std::filesystem::temp_directory_path() / "ppan_draft_test.csv";
-  std::string text = "id;name;age;amount;flag;code;grade;same\n";
-  for (int i = 0; i < 100; ++i) {
-    text += std::to_string(1000 + i) + ";person" + std::to_string(i) + ';' +
-            (i % 50 == 7 ? "unknown" : std::to_string(20 + i % 40)) + ';' + std::to_string(i * 37 % 91) +
-            ",50;" + (i % 2 == 0 ? "yes" : "no") + ";0" + std::to_string(10 + i % 7) + ';' +
-            std::to_string(i % 5) + ";x\n";
-  }
-  write_file(path, text);
-  std::string draft = draft_job(path);
-  EXPECT_THAT(draft, HasSubstr("# 100 rows, 8 columns."));
-  EXPECT_THAT(draft, HasSubstr("delimiter = \";\"\n"));
-  EXPECT_THAT(draft, HasSubstr("decimal = \",\"\n"));
-  EXPECT_THAT(draft, HasSubstr("\nuseful = [\"age\", \"amount\", \"flag\", \"code\", \"grade\"]\n"));
-  EXPECT_THAT(draft, testing::ContainsRegex(
-                         "\nid = \"identifier\" +# whole numbers in increasing order, all different\n"));
-  EXPECT_THAT(draft, testing::ContainsRegex("\nname = \"identifier\" +# 100 of 100 values differ\n"));
-  EXPECT_THAT(draft, HasSubstr("age = { type = \"integer\", missing = [\"unknown\"] }"));
-  EXPECT_THAT(draft, HasSubstr("# UNSURE: all numbers but for \"unknown\", taken for missing\n"));
-  EXPECT_THAT(draft, testing::ContainsRegex("\namount = \"real\" +# numbers\n"));
-  EXPECT_THAT(draft, testing::ContainsRegex("\nflag = \"category\" +# 2 levels\n"));
-  EXPECT_THAT(draft, testing::ContainsRegex(
-                         "\ncode = \"category\" +# UNSURE: 7 levels, but whole numbers with leading zeros"));
-  EXPECT_THAT(draft,
-              testing::ContainsRegex("\ngrade = \"integer\" +# UNSURE: whole numbers, only 5 different"));
-  EXPECT_THAT(draft, testing::ContainsRegex("\n# same = \"category\" +# one value everywhere\n"));
+TEST(Job, KeysOfTheOtherKindOfDataAreRefused) {
+  EXPECT_THAT(error_of(kImages + "[privacy]\nrow_weight = 1\n"),
+              HasSubstr("privacy.row_weight: is for tables, but data.images makes this a job about images"));
+  std::string text = kTable;
+  text.insert(text.find("[roles]"), "images = ''\nlabel_column = 'y'\n");
+  EXPECT_EQ(error_of(text),
+            "job.toml has 1 problem\n  line 4, data.label_column: is for images; data.images is missing");
+}
 
-  // Edited as its comment asks, the draft is a job.
-  draft.replace(draft.find("sensitive = []"), 14, "sensitive = [\"flag\"]");
-  draft.replace(draft.find(", \"flag\", "), 10, ", ");
-  EXPECT_EQ(parse_job(draft).schema.find("amount")->type, ColumnType::kReal);
-  std::filesystem::remove(path);
-  EXPECT_THROW(draft_job("-"), Error);
+// Whatever the family is, a value goes into its options.
+TEST(Job, ValuesGoIntoTheOptionsOfEveryFamily) {
+  const JobFile job = parse_job(kTable + "[mechanism]\nfamily = 'heads'\nhidden = [7]\n[train]\nepochs = 9\nbatch = 33\n");
+  const TableCurveOptions options = curve_options(job.table);
+  EXPECT_EQ(options.training.family, MechanismFamily::kHeads);
+  EXPECT_THAT(options.heads.hidden, ElementsAre(7));
+  EXPECT_THAT(options.training.hidden, ElementsAre(7));
+  EXPECT_EQ(options.heads.epochs, 9);
+  EXPECT_EQ(options.codebook.epochs, 9);
+  EXPECT_EQ(options.heads.batch, 33);
+  EXPECT_EQ(options.codebook.batch, CodebookOptions{}.batch);
+}
+
+TEST(Job, OptionsFollowTheOtherPartsOfTheJob) {
+  TableJob job;
+  job.encoding.min_rows = 17;
+  job.csv.missing = {"?"};
+  job.curve.heads.task_weight = 3;
+  EXPECT_EQ(curve_options(job).heads.least_rows, 17);
+  EXPECT_EQ(curve_options(job).codebook.least_rows, 17);
+  EXPECT_THAT(encoding_options(job).missing, ElementsAre("?"));
+  EXPECT_EQ(curve_options(job).heads.task_weight, 3);
+  job.usefulness = Usefulness::kColumns;
+  EXPECT_EQ(curve_options(job).heads.task_weight, 0);
+  EXPECT_EQ(curve_options(job).codebook.task_weight, 0);
+  EXPECT_EQ(curve_options(job).codebook.column_weight, 1);
+  job.usefulness = Usefulness::kTask;
+  EXPECT_EQ(curve_options(job).codebook.column_weight, 0);
+}
+
+// What a report of images says was used, is what was used.
+TEST(Job, ImagesShowTheirOwnSettings) {
+  const JobFile job = parse_job(kImages + "[train]\nepochs = 3\n");
+  std::map<std::string, std::string> shown;
+  for (const ShownSetting& setting : shown_settings(job)) {
+    shown[setting.key] = setting.value;
+    EXPECT_EQ(setting.given, setting.key == "data.images" || setting.key == "data.labels" || setting.key == "train.epochs")
+        << setting.key;
+  }
+  const CodeImageOptions code;
+  EXPECT_EQ(shown.at("train.batch"), std::to_string(code.batch));
+  EXPECT_EQ(shown.at("train.adversary_steps"), std::to_string(code.adversary_steps));
+  EXPECT_EQ(shown.at("mechanism.hidden"), "[400, 400]");
+  EXPECT_EQ(shown.at("privacy.points"), "8");
+  EXPECT_EQ(shown.at("train.epochs"), "3");
+  for (const char* key : {"data.source", "read.header", "roles.useful", "encode.other", "train.restarts", "privacy.alpha"})
+    EXPECT_FALSE(shown.contains(key)) << key;
+  const std::string text = write_job(job);
+  EXPECT_THAT(text, testing::Not(HasSubstr("[roles]")));
+  EXPECT_THAT(text, HasSubstr("\n# batch = 100\n"));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #pragma once
 
-// The one table of settings. The parser of the job file, the commented file of `ppan init`, the documentation
-// (docs/formats.md) and suggestions for unknown keys are all made from it.
+// The one table of settings: which key of a job file stands for which member of which options. The parser of the job file,
+// the commented file of `ppan init`, the documentation (docs/formats.md) and suggestions for unknown keys are all made from
+// it. A default is that of the options; a key is refused where no options in use have it.
 
 #include <cstdint>
 #include <functional>
@@ -10,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "ppan/read/job.h"
+#include "ppan/job/job.h"
 
 namespace ppan {
 
@@ -28,16 +29,41 @@ struct BasicSetting {
   /// Takes the value over; returns what is wrong with it, or nothing.
   std::function<std::string(Target&, const SettingValue&)> set;
   /// The value of `target` as TOML.
-  std::function<std::string(Target target)> show;
+  std::function<std::string(const Target& target)> show;
 
   [[nodiscard]] std::string section() const { return key.substr(0, key.find('.')); }
   [[nodiscard]] std::string name() const { return key.substr(key.find('.') + 1); }
 };
-using Setting = BasicSetting<JobFile>;
 using ColumnSetting = BasicSetting<ColumnSpec>;
+
+/// The parts of a job that have settings of their own.
+enum class JobPart {
+  kEvery,     ///< Every job.
+  kTable,     ///< Every table.
+  kNetworks,  ///< TableTrainingOptions: tables by the families finite, noise-input and noisy-code.
+  kCodebook,  ///< CodebookOptions: tables by a codebook.
+  kHeads,     ///< HeadsOptions: tables by heads.
+  kImages,    ///< Images.
+};
+/// Whether the job uses what this part says.
+bool in_use(JobPart part, const JobFile& job);
+
+/// One setting of a job: it stands for a member of one part, or for the like of several.
+struct Setting : BasicSetting<JobFile> {
+  std::vector<JobPart> parts;
+
+  [[nodiscard]] bool of(JobPart part) const;
+  /// Whether a part that is in use has it.
+  [[nodiscard]] bool applies(const JobFile& job) const;
+  /// Why it cannot be given in this job; empty if it can.
+  [[nodiscard]] std::string refusal(const JobFile& job) const;
+};
+inline constexpr std::string_view kOnlyForTables = "is for tables, but data.images makes this a job about images";
 
 /// Settings of the job, section by section.
 const std::vector<Setting>& settings();
+/// The setting of this key; null if there is none.
+const Setting* find_setting(std::string_view key);
 /// Settings of one column: the keys of [columns] name = { ... }.
 const std::vector<ColumnSetting>& column_settings();
 

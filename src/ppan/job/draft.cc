@@ -1,0 +1,150 @@
+#include "ppan/job/draft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "ppan/core/error.h"
+#include "ppan/core/suggest.h"
+#include "ppan/job/job.h"
+#include "ppan/job/settings.h"
+#include "ppan/read/dependency.h"
+#include "ppan/read/profile.h"
+#include "ppan/read/table.h"
+#include "ppan/source/byte_source.h"
+#include "ppan/source/csv_source.h"
+
+namespace ppan {
+namespace {
+
+constexpr std::int64_t kMostDependencyRows = 500'000;  // that are read whole to look for dependencies
+
+bool listed(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The roles known when a job is drafted, each column of them among `names`.
+void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, JobFile& job) {
+  ProblemList problems;
+  const auto take = [&](const char* role, const std::vector<std::string>& columns,
+                        std::vector<std::string>& to) {
+    for (const std::string& name : columns)
+      problems.require(listed(names, name), role, unknown_name("column", name, names));
+    if (!columns.empty()) job.given[fmt::format("roles.{}", role)] = 0;
+    to = columns;
+  };
+  std::vector<std::string> group;
+  job.table.schema.everything_observed =
+      roles.sensitive.size() == 1 && roles.sensitive.front() == kEverythingObserved;
+  if (!job.table.schema.everything_observed) take("sensitive", roles.sensitive, job.table.schema.sensitive);
+  take("useful", roles.useful, job.table.schema.useful);
+  take("observed", roles.observed, job.table.schema.observed);
+  take("keep", roles.keep, job.table.schema.keep);
+  take("side", roles.side, job.table.schema.side);
+  take("task", roles.task, job.table.schema.task);
+  take("group", roles.group, group);
+  problems.require(group.size() <= 1, "group", "only one column can group the rows");
+  if (!group.empty()) job.table.schema.group = group.front();
+  require_none(problems.take(), "these roles cannot be used");
+}
+
+// Behind each column that follows from another one: how a job says so.
+void note_dependencies(const Table& table, std::map<std::string, ColumnRemark>& remarks) {
+  for (const Dependency& dependency : find_dependencies(table)) {
+    remarks[dependency.column].text +=
+        fmt::format("; follows from {} in {:.4g} % of the rows: derived_from = {} keeps it so",
+                    dependency.source, 100 * dependency.share, toml_quoted(dependency.source));
+  }
+}
+
+std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& roles,
+                          const std::function<std::unique_ptr<RowSource>()>& again,
+                          const std::vector<std::string>& unsure) {
+  take_roles(roles, reader.column_names(), job);
+  const TableProfile table = profile_table(reader);
+  std::map<std::string, ColumnRemark> remarks;
+  std::vector<ColumnSpec> for_reading;
+  for (const ColumnProfile& column : table.columns) {
+    const TypeGuess type = guess_type(column);
+    ColumnSpec spec;
+    spec.name = column.name;
+    spec.type = type.type;
+    spec.missing = type.missing;
+    std::string text = (type.sure ? "" : "UNSURE: ") + type.reason;
+    const bool has_role = job.table.schema.dropped_columns(std::span(&column.name, 1)).empty();
+    // Whoever gives numbers a role of their own does not take them for names of records.
+    if (has_role && type.type == ColumnType::kIdentifier && column.numbers == column.present() &&
+        !listed(job.table.schema.keep, column.name) && job.table.schema.group != column.name) {
+      spec.type = column.whole == column.numbers ? ColumnType::kInteger : ColumnType::kReal;
+      text += "; a number because of its role";
+    }
+    const Schema& given = job.table.schema;
+    const bool elsewhere = listed(given.sensitive, column.name) || listed(given.keep, column.name) ||
+                           listed(given.side, column.name) || listed(given.task, column.name) ||
+                           given.group == column.name;
+    if (roles.useful.empty() && !type.constant && type.type != ColumnType::kIdentifier && !elsewhere)
+      job.table.schema.useful.push_back(column.name);
+    if (column.missing > 0 && !type.constant) text += fmt::format("; {} missing", column.missing);
+    for (char& c : text) {
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+    }
+    remarks[column.name] = {std::move(text), type.constant && !has_role};
+    for_reading.push_back(spec);
+    for_reading.back().missing.insert(for_reading.back().missing.end(), type.of_few.begin(), type.of_few.end());
+    job.table.schema.columns.push_back(std::move(spec));
+  }
+  if (!roles.sensitive.empty()) require_none(job.table.schema.check(), "these roles cannot be used");
+  if (table.rows <= kMostDependencyRows) {
+    if (const auto second = again()) note_dependencies(read_table(*second, for_reading), remarks);
+  }
+  std::string out = write_job(job, remarks);
+  std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());
+  for (const std::string& note : unsure) head += fmt::format("# UNSURE: {}.\n", note);
+  head += roles.sensitive.empty() ? "# To do: move what must stay secret from roles.useful to "
+                                    "roles.sensitive, and look at every UNSURE.\n"
+                                  : "# Look at every UNSURE.\n";
+  return head + out;
+}
+
+}  // namespace
+
+std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles, const std::string& source,
+                      std::uint64_t most_unpacked) {
+  if (data == "-")
+    throw Error(ErrorCode::kUsage,
+                "a job file cannot be drafted from standard input: it has to name the table",
+                "save it to a file first");
+  JobFile job;
+  auto input = open_source(data, most_unpacked);
+  std::string sample = sample_of(*input);
+  const CsvGuess guess = guess_csv(sample);
+  job.table.source = source.empty() ? data.string() : source;
+  job.table.csv.delimiter = guess.delimiter;
+  job.table.csv.header = guess.header;
+  job.table.csv.trim = guess.trim;
+  job.table.csv.decimal = guess.decimal;
+  for (const char* key : {"data.source", "read.delimiter", "read.header", "read.decimal", "read.trim",
+                          "read.missing", "roles.sensitive", "roles.useful"})
+    job.given[key] = 0;
+
+  // Read once: a pipe cannot be opened again.
+  CsvSource reader(continued_source(std::move(sample), std::move(input)), job.table.csv);
+  const auto again = [&]() -> std::unique_ptr<RowSource> {
+    if (!can_be_read_again(data)) return nullptr;
+    return std::make_unique<CsvSource>(open_source(data, most_unpacked), job.table.csv);
+  };
+  return draft_columns(job, reader, roles, again, guess.unsure);
+}
+
+std::string draft_job(const std::string& source, RowSource& rows, const DraftRoles& roles,
+                      const std::function<std::unique_ptr<RowSource>()>& again) {
+  JobFile job;
+  job.table.source = source;
+  for (const char* key : {"data.source", "roles.sensitive", "roles.useful"}) job.given[key] = 0;
+  return draft_columns(job, rows, roles, again, {});
+}
+
+}  // namespace ppan

@@ -1,0 +1,27 @@
+#pragma once
+
+// A job about images, whose label is to be hidden: which images, and the options of everything that is done with them.
+
+#include <optional>
+#include <string>
+
+#include "ppan/image/image_curve.h"
+#include "ppan/read/png.h"
+#include "ppan/table/table_training.h"
+
+namespace ppan {
+
+struct ImageJob {
+  std::string images{};  ///< An IDX file, or a directory of PNG files, relative to the job file. Empty: no such job.
+  std::string labels{};  ///< An IDX file, or a table that names each PNG file.
+  LabelColumns columns{};                             ///< Of that table.
+  MechanismFamily family = MechanismFamily::kAuto;    ///< Auto or noisy-code, which are the same here.
+  std::optional<Index> code_size{};                   ///< Absent: as `curve` says.
+  int points = 8;                                     ///< Unless curve.targets says which. 1 to 200.
+  double test = 0.25;                                 ///< Share of the images that the mechanism never sees.
+  bool quick = false;                                 ///< Smaller attackers.
+  /// A decoder is as wide as its encoder, in the opposite order. There is no gate: nobody's image is released as it is.
+  ImageCurveOptions curve{.code = {}};
+};
+
+}  // namespace ppan
