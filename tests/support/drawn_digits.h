@@ -62,4 +62,16 @@ inline ImageSet drawn_digits(Index count, Index side, int classes, std::uint64_t
   return set;
 }
 
+/// Of digits 0..9: the label is whether they are odd, the task whether they are less than five.
+inline ImageSet parity_and_size(ImageSet set) {
+  set.task = {.name = "small", .classes = 2, .names = {"no", "yes"}};
+  for (std::int32_t& label : set.labels) {
+    set.task.code.push_back(label < 5 ? 1 : 0);
+    label %= 2;
+  }
+  set.classes = 2;
+  set.class_names = {"even", "odd"};
+  return set;
+}
+
 }  // namespace ppan::testing

@@ -258,7 +258,7 @@ void note_dependencies(const Table& table, std::map<std::string, ColumnRemark>& 
 }
 
 // Keys and whole sections that say nothing about images.
-constexpr std::array<std::string_view, 17> kForTablesOnly{"data.source",
+constexpr std::array<std::string_view, 16> kForTablesOnly{"data.source",
                                                           "read.",
                                                           "roles.",
                                                           "columns.",
@@ -268,13 +268,31 @@ constexpr std::array<std::string_view, 17> kForTablesOnly{"data.source",
                                                           "mechanism.noise_inputs",
                                                           "mechanism.codewords",
                                                           "privacy.leakages",
-                                                          "privacy.usefulness",
-                                                          "privacy.task_weight",
+                                                          "privacy.row_weight",
                                                           "train.restarts",
                                                           "privacy.alpha",
                                                           "privacy.surrogate_slack",
                                                           "privacy.budget_form",
                                                           "report.examples"};
+
+// What can be said of the task before the images are looked at.
+void check_image_task(const JobFile& job, ProblemList& problems) {
+  const ImageSource& images = job.images;
+  if (!images.has_task()) {
+    constexpr std::string_view kNeeds = "needs a task: name its labels with data.task_labels or data.task_column";
+    problems.require(!job.given.contains("privacy.usefulness") || job.privacy.usefulness == Usefulness::kColumns,
+                     "privacy.usefulness", kNeeds);
+    problems.require(!job.given.contains("privacy.task_weight"), "privacy.task_weight", kNeeds);
+    return;
+  }
+  const bool same_table = images.task_labels.empty() || images.task_labels == images.labels;
+  const bool same_label =
+      same_table && (images.task_column.empty() || images.task_column == images.label_column);
+  problems.require(!same_label, images.task_column.empty() ? "data.task_labels" : "data.task_column",
+                   "names the label that is hidden; a label cannot be hidden and predicted");
+  problems.require(!job.given.contains("privacy.task_weight") || job.privacy.usefulness == Usefulness::kBoth,
+                   "privacy.task_weight", "is for privacy.usefulness = \"both\" only");
+}
 
 void check_images(const JobFile& job, ProblemList& problems) {
   for (const auto& entry : job.given) {
@@ -285,6 +303,7 @@ void check_images(const JobFile& job, ProblemList& problems) {
     problems.require(!for_tables, key, "is for tables, but data.images makes this a job about images");
   }
   problems.require(!job.images.labels.empty(), "data.labels", "is missing; name the labels of the images");
+  check_image_task(job, problems);
   problems.require(
       job.mechanism.family == MechanismFamily::kAuto || job.mechanism.family == MechanismFamily::kNoisyCode,
       "mechanism.family", "must be \"noisy-code\" or \"auto\" for images");
@@ -315,7 +334,10 @@ Problems JobFile::check() const {
   }
   problems.require(!source.empty(), "data.source",
                    "is missing; name the table to learn from, or images with data.images");
-  problems.require(images.labels.empty(), "data.labels", "is for images; data.images is missing");
+  for (const auto& [key, value] : {std::pair("data.labels", &images.labels),
+                                   std::pair("data.task_labels", &images.task_labels),
+                                   std::pair("data.task_column", &images.task_column)})
+    problems.require(value->empty(), key, "is for images; data.images is missing");
   problems.require(!csv.delimiter || *csv.delimiter != csv.decimal, "read.delimiter",
                    "is also the decimal mark");
   problems.require(

@@ -91,6 +91,11 @@ struct ImageSource {
   std::string labels{};  ///< An IDX file, or a table that names each PNG file.
   std::string file_column = "file";    ///< Of that table.
   std::string label_column = "label";  ///< Of that table.
+  /// What a recipient wants to predict: an IDX file, or a table; empty for a directory: that of the labels.
+  std::string task_labels{};
+  std::string task_column{};  ///< Of that table. Both empty: there is no task.
+
+  [[nodiscard]] bool has_task() const { return !task_labels.empty() || !task_column.empty(); }
 };
 
 /// A job as plain values. settings() says what each means and what values it takes.

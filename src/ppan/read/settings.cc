@@ -365,6 +365,12 @@ std::vector<Setting> data_settings() {
               at(&J::images, &ImageSource::file_column)),
       text<J>("data.label_column", "column of that table with its label",
               at(&J::images, &ImageSource::label_column)),
+      text<J>("data.task_labels",
+              "what a recipient wants to predict from a released image: an IDX file, or a CSV table for a directory; "
+              "the mechanism never looks at it",
+              at(&J::images, &ImageSource::task_labels)),
+      text<J>("data.task_column", "column of that table, or else of the one in data.labels, with that label",
+              at(&J::images, &ImageSource::task_column)),
   };
 }
 
@@ -465,12 +471,13 @@ std::vector<Setting> privacy_settings() {
           100, "leakages", at(&J::privacy, &PrivacySettings::leakages)),
       choice<J, Usefulness>(
           "privacy.usefulness",
-          "what the release stays useful for: columns: each stays close to the original; task: what predicts "
-          "the task columns is kept; both: weighted, if there are task columns",
+          "what the release stays useful for: columns: each (of images: each pixel) stays close to the original; "
+          "task: what predicts the task is kept; both: weighted, if there is a task",
           at(&J::privacy, &PrivacySettings::usefulness),
           {{"columns", Usefulness::kColumns}, {"task", Usefulness::kTask}, {"both", Usefulness::kBoth}}),
       real<J>("privacy.task_weight",
-              "what a nat of lost information about a task weighs against a distortion of 1",
+              "what a nat of lost information about a task weighs: of tables against a distortion of 1, of images "
+              "against a nat of leakage",
               at(&J::privacy, &PrivacySettings::task_weight), 0, 1000),
       real<J>("privacy.row_weight",
               "heads: what a network that tells released rows from original ones weighs against a distortion of 1",

@@ -10,10 +10,13 @@
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_file.h"
 #include "ppan/trade_off/table_run.h"
+#include "ppan/trade_off/task_columns.h"
 #include "ppan/trade_off/training_record.h"
 
 namespace ppan {
 namespace {
+
+constexpr std::string_view kRecords = "images";
 
 Estimate unchanged_leakage(const ImageCurveResult& result) {
   return {.nats = result.entropy,
@@ -57,9 +60,16 @@ std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurv
   if (image_dominated(point, result)) out.emplace_back(kDominatedWarning);
   if (found > result.time_sharing(point.measure.distortion))
     out.emplace_back("time-sharing at the same distortion would leak less");
-  if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target))
+  if (result.given.code.task_budget) {
+    if (misses_budget(point.training_distortion, point.target))
+      out.push_back(fmt::format("{:.4f} nats about the task were lost in training, above the budget of {:.4f}",
+                                point.training_distortion, point.target));
+  } else if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target)) {
     out.push_back(fmt::format("the distortion is {:.4f}, above the budget of {:.4f}",
                               point.measure.distortion, point.target));
+  }
+  for (const std::string& task : inflated_tasks(result.task_unchanged, point.measure.task))
+    out.push_back(inflated_text(task, kRecords));
   return out;
 }
 
@@ -96,6 +106,13 @@ CurveTable image_curve_table(const ImageCurveResult& result) {
         curve_column::kStop, curve_column::kSeed, curve_column::kSeconds, std::string_view("model"),
         std::string_view("label")})
     out.more_columns.emplace_back(name);
+  // Only where a task was named, so that other runs keep their columns.
+  if (!result.task_unchanged.empty() || (!result.points.empty() && !result.points.front().measure.task.empty()))
+    out.more_columns.insert(out.more_columns.end() - 2, kTaskColumns.begin(), kTaskColumns.end());
+  const auto add_task = [&](const std::vector<TaskScore>& scores, CurveRow& row) {
+    set_task(scores, row, kRecords);
+    set_task_loss(result.task_unchanged, scores, row);
+  };
   const bool paper = result.given.method == ImageMethod::kPaper;
   for (const ImagePoint& point : result.points) {
     const int number = static_cast<int>(point.plan) + 1;
@@ -120,6 +137,7 @@ CurveTable image_curve_table(const ImageCurveResult& result) {
     row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
     row.set("model", model_name(number));
     row.set("label", fmt::format("point {}", number));
+    add_task(point.measure.task, row);
     out.rows.push_back(std::move(row));
   }
   const auto add = [&](const char* series, double distortion, const Estimate& leakage,
@@ -134,8 +152,10 @@ CurveTable image_curve_table(const ImageCurveResult& result) {
   };
   add("reference/unchanged", result.unchanged_distortion, unchanged_leakage(result), kUnchangedModel,
       "as it is");
+  add_task(result.task_unchanged, out.rows.back());
   add("reference/constant", result.constant_distortion, constant_leakage(result), kConstantModel,
       "the mean image for everybody");
+  add_task(result.task_constant, out.rows.back());
   const auto add_line = [&](double distortion, const std::string& label) {
     Estimate line = unchanged_leakage(result);
     line.nats = result.time_sharing(distortion);
@@ -231,6 +251,7 @@ ImageReleaseModel image_point_model(const ImagePoint& point, const ImageCurveOpt
   if (given.method == ImageMethod::kCode) common.budget = point.target;
   common.distortion = point.measure.distortion;
   common.leakage = point.measure.attack.strongest().leakage;
+  common.task = task_text(point.measure.task, kRecords);
   record_training(point.training, common);
   return {.images = point.model, .class_names = train.class_names, .origin = std::move(common)};
 }
@@ -241,18 +262,19 @@ void save_image_models(const std::filesystem::path& directory, const ImageCurveR
     save_model(directory / model_name(static_cast<int>(point.plan) + 1),
                image_point_model(point, result.given, train, common));
   const auto save_end = [&](const char* file, const ImageModel& images, const char* label, double distortion,
-                            const Estimate& leakage) {
+                            const Estimate& leakage, const std::vector<TaskScore>& task) {
     ImageReleaseModel model{.images = images, .class_names = train.class_names, .origin = common};
     model.origin.label = label;
     model.origin.distortion = distortion;
     model.origin.leakage = leakage;
+    model.origin.task = task_text(task, kRecords);
     model.origin.training_rows = 0;  // It was not trained.
     save_model(directory / file, model);
   };
   save_end(kUnchangedModel, unchanged_model(train), "unchanged", result.unchanged_distortion,
-           unchanged_leakage(result));
+           unchanged_leakage(result), result.task_unchanged);
   save_end(kConstantModel, constant_model(train), "constant", result.constant_distortion,
-           constant_leakage(result));
+           constant_leakage(result), result.task_constant);
 }
 
 }  // namespace ppan

@@ -71,6 +71,12 @@ ModelOrigin origin_of(const Known& known) {
   return out;
 }
 
+std::string useful_text(const ImageSet& train, const CodeImageOptions& code) {
+  if (!code.keeps_task()) return "the image";
+  const std::string task = fmt::format("what tells of '{}'", train.task.name);
+  return code.task_budget ? task : "the image, and " + task;
+}
+
 RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) {
   const JobFile& job = known.run.job;
   const ImageSet& train = known.data.train;
@@ -83,7 +89,7 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
       source);
   out.hidden = fmt::format("the label, one of {}", train.classes);
   out.observed = "the image";
-  out.useful = "the image";
+  out.useful = useful_text(train, result.given.code);
   summarize_images(result, out);
   // The defaults that the table of settings knows are those of tables; what images use instead is among the
   // facts.
@@ -99,6 +105,9 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
                                       code.start_epochs)},
                {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
                {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)}};
+  if (!train.task.empty())
+    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not look at it", train.task.name,
+                                               train.task.classes));
   if (!known.run.data_fingerprint.empty())
     out.facts.emplace_back("fingerprint of images and labels", known.run.data_fingerprint);
   out.claimed = claims::of_images();
@@ -131,19 +140,62 @@ void write_run(const ImageCurveResult& result, const Known& known, const fs::pat
 
 }  // namespace
 
+namespace {
+
+// Where the labels of the task are: a file of their own, or the table of the labels.
+fs::path task_path(const JobFile& job) {
+  return job.directory / (job.images.task_labels.empty() ? job.images.labels : job.images.task_labels);
+}
+
+// Before anything is read: a job that names several files that are not there is told so once.
+void require_task_files(const JobFile& job) {
+  ProblemList absent;
+  std::error_code ignored;
+  const bool there = fs::exists(task_path(job), ignored);
+  for (const auto& [key, path] : {std::pair("data.images", job.directory / job.images.images),
+                                  std::pair("data.labels", job.directory / job.images.labels),
+                                  std::pair("data.task_labels", task_path(job))})
+    absent.require(there || fs::exists(path, ignored), key, fmt::format("there is no {}", path.string()));
+  require_none(absent.take(), "the files of this job are not there", ErrorCode::kBadInput);
+}
+
+}  // namespace
+
 ImageSet load_images(const JobFile& job) {
   const fs::path images = job.directory / job.images.images;
   const fs::path labels = job.directory / job.images.labels;
   std::error_code ignored;
+  if (!job.images.task_labels.empty()) require_task_files(job);
   if (!fs::exists(images, ignored))
     throw Error(ErrorCode::kIo, fmt::format("there is no {}", images.string()),
                 "name the images with data.images, relative to the job file");
-  if (fs::is_directory(images, ignored)) {
-    return read_labelled_png_directory(images, labels,
-                                       {.file = job.images.file_column, .label = job.images.label_column});
-  }
-  return read_idx_pair(images, labels);
+  ImageSet set = fs::is_directory(images, ignored)
+                     ? read_labelled_png_directory(
+                           images, labels, {.file = job.images.file_column, .label = job.images.label_column})
+                     : read_idx_pair(images, labels);
+  if (job.images.has_task())
+    read_task(set, task_path(job), {.file = job.images.file_column, .label = job.images.task_column});
+  return set;
 }
+
+namespace {
+
+// A score needs images of two classes in both parts.
+void require_task(const ImageSplit& data) {
+  if (data.train.task.empty()) return;
+  constexpr Index kLeastOfClass = 5;
+  for (const ImageSet* part : {&data.train, &data.test}) {
+    std::vector<Index> count(static_cast<std::size_t>(part->task.classes), 0);
+    for (const std::int32_t code : part->task.code) ++count[static_cast<std::size_t>(code)];
+    if (std::ranges::count_if(count, [](Index n) { return n >= kLeastOfClass; }) >= 2) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("the images to {} on have fewer than two classes of the task '{}' with {} images each",
+                            part == &data.train ? "train" : "measure", part->task.name, kLeastOfClass),
+                "give more images of the rare classes, or another task");
+  }
+}
+
+}  // namespace
 
 ImageSplit split_images(const ImageSet& set, const JobFile& job) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(set.size()));
@@ -166,6 +218,7 @@ ImageSplit split_images(const ImageSet& set, const JobFile& job) {
     throw Error(ErrorCode::kBadInput,
                 "the images to train on are all of one class, so there is nothing to hide",
                 "give images of other classes, or other labels");
+  require_task(out);
   for (const std::int32_t label : out.test.labels) {
     if (count[static_cast<std::size_t>(label)] == 0)
       throw Error(ErrorCode::kBadInput,
@@ -195,6 +248,10 @@ ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data) {
   code.batch = std::min(code.batch, images);
   if (given("train.adversary_steps")) code.adversary_steps = static_cast<int>(job.train.adversary_steps);
   if (given("train.learning_rate")) code.rate = job.train.learning_rate;
+  if (job.images.has_task()) {
+    code.task_budget = job.privacy.usefulness == Usefulness::kTask;
+    if (job.privacy.usefulness == Usefulness::kBoth) code.task_weight = job.privacy.task_weight;
+  }
   if (job.train.epochs) {
     code.epochs = static_cast<int>(*job.train.epochs);
     code.start_epochs =
@@ -213,8 +270,12 @@ ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data) {
   if (out.targets.empty()) {
     const Matrix<float>& y = data.test.pixels;
     const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
-    const double least = pixel_cross_entropy(y, y).mean();
-    const double most = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean();
+    double least = pixel_cross_entropy(y, y).mean();
+    double most = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean();
+    if (code.task_budget) {  // from all that can be known about the task to nothing
+      least = 0;
+      most = empirical_entropy(data.train.task.code, data.train.task.classes);
+    }
     const int points = given("privacy.points") ? static_cast<int>(job.privacy.points) : kUsualPoints;
     for (int i = 0; i < points; ++i) {
       const double along = points == 1 ? 0.5 : static_cast<double>(i) / (points - 1);

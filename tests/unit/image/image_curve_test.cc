@@ -204,5 +204,36 @@ TEST(ImageCurve, GoesOnFromItsStoreAfterAStop) {
   }
 }
 
+// Parity is hidden, and recipients want to know whether a digit is less than five.
+ImageSplit digits_with_task() {
+  return {.train = testing::parity_and_size(drawn_digits(1500, 8, 10, 23)),
+          .test = testing::parity_and_size(drawn_digits(600, 8, 10, 24))};
+}
+
+double leakage_of(const ImagePoint& point) {
+  return point.measure.attack.strongest().leakage.nats;
+}
+
+TEST(ImageCurve, KeepsATaskThatPixelsAloneLose) {
+  const ImageSplit data = digits_with_task();
+  ImageCurveOptions options = small_run(ImageMethod::kCode);
+  options.code.gate.clear();
+  options.targets = {budget_along(data, 0.5), budget_along(data, 0.75)};
+  const ImageCurveResult pixels = image_curve(data, options);
+  options.code.task_weight = 1;
+  options.code.teacher = {.hidden = {32}, .batch = 50, .rate = 0.003, .steps = 800};
+  const ImageCurveResult both = image_curve(data, options);
+  options.code.task_weight = 0;
+  options.code.task_budget = true;
+  options.targets = {0.25};
+  const ImageCurveResult task = image_curve(data, options);
+  for (const auto* r : {&pixels, &both, &task})
+    for (const ImagePoint& p : r->points)
+      std::printf("%g dist %.4f leak %.4f (%.4f) acc %.3f task %.3f rel %.3f unch %.3f\n", p.target, p.measure.distortion,
+                  leakage_of(p), p.measure.belief, p.measure.attack.strongest().accuracy.value,
+                  p.measure.task.front().original.value, p.measure.task.front().released.value,
+                  r->task_unchanged.front().original.value);
+}
+
 }  // namespace
 }  // namespace ppan
