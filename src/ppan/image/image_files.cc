@@ -102,7 +102,8 @@ std::string task_lines(const ImageFiles& files) {
   std::vector<std::string> others = open_csv(files.labels).names();
   std::erase(others, files.columns.file);
   std::erase(others, files.columns.label);
-  return out + fmt::format("# task_column = {}\n", others.empty() ? "\"COLUMN\"" : quoted(others.front()));
+  const std::string column = others.empty() ? "COLUMN" : others.front();
+  return out + fmt::format("# task_column = {}\n", quoted(column));
 }
 
 }  // namespace

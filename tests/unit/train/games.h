@@ -121,10 +121,6 @@ inline std::vector<NamedGame> games() {
                     record};
   mixed.second = {.price = 2};
   return {
-      {"images_and_task", World::kTask, both},
-      {"images_and_frozen_task", World::kTask, taught},
-      {"task_and_images", World::kTaskFirst, task_first},
-      {"mixture_and_task", World::kTask, mixed},
       {"noise_input",
        World::kGaussian,
        {{.kind = K::kNoiseInput, .hidden = {5, 5}}, small, kSquared, {}, expected}},
@@ -275,6 +271,10 @@ inline std::vector<NamedGame> games() {
         kSquared,
         {},
         dual}},
+      {"images_and_task", World::kTask, both},
+      {"images_and_frozen_task", World::kTask, taught},
+      {"task_and_images", World::kTaskFirst, task_first},
+      {"mixture_and_task", World::kTask, mixed},
   };
 }
 
