@@ -292,9 +292,9 @@ ImageCurveOptions image_options(const JobFile& job, const ImageSplit& data) {
 
 namespace {
 
-class ImageTask final : public CurveTask {
+class ImageCurveTask final : public CurveTask {
  public:
-  ImageTask(CurveRun run, CurveEvents events)
+  ImageCurveTask(CurveRun run, CurveEvents events)
       : run_(std::move(run)), events_(std::move(events)) {
     const ImageSet all = load_images(run_.job);
     images_ = all.size();
@@ -369,7 +369,7 @@ class ImageTask final : public CurveTask {
 }  // namespace
 
 std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events) {
-  return std::make_unique<ImageTask>(std::move(run), std::move(events));
+  return std::make_unique<ImageCurveTask>(std::move(run), std::move(events));
 }
 
 }  // namespace ppan
