@@ -98,7 +98,8 @@ std::string task_lines(const ImageFiles& files) {
   std::string out = "# What recipients want to predict from a released image, if there is such a label: the mechanism\n"
                     "# keeps what tells of it, and the curve shows what they lose.\n";
   std::error_code ignored;
-  if (!fs::is_directory(files.images, ignored)) return out + "# task_labels = \"FILE\"  # IDX, as many as there are images\n";
+  if (!fs::is_directory(files.images, ignored))
+    return out + "# task_labels = \"FILE\"  # IDX, as many as there are images\n";
   std::vector<std::string> others = open_csv(files.labels).names();
   std::erase(others, files.columns.file);
   std::erase(others, files.columns.label);

@@ -94,9 +94,11 @@ AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std:
   return out;
 }
 
-// Points of the curve and what it is compared with.
-CurveTable image_curve_table(const ImageCurveResult& result) {
-  CurveTable out;
+namespace {
+
+// The columns of a task only where one was named, so that other runs keep theirs.
+std::vector<std::string> more_columns(const ImageCurveResult& result) {
+  std::vector<std::string> out;
   for (const std::string_view name :
        {curve_column::kPoint, curve_column::kLeakageLow, curve_column::kLeakageHigh,
         curve_column::kLeakageKind, curve_column::kLeakageMethod, curve_column::kUpperBound,
@@ -105,41 +107,52 @@ CurveTable image_curve_table(const ImageCurveResult& result) {
         std::string_view("unchanged_share"), curve_column::kTrainingDistortion, curve_column::kTrainingBelief,
         curve_column::kStop, curve_column::kSeed, curve_column::kSeconds, std::string_view("model"),
         std::string_view("label")})
-    out.more_columns.emplace_back(name);
-  // Only where a task was named, so that other runs keep their columns.
+    out.emplace_back(name);
   if (!result.task_unchanged.empty() || (!result.points.empty() && !result.points.front().measure.task.empty()))
-    out.more_columns.insert(out.more_columns.end() - 2, kTaskColumns.begin(), kTaskColumns.end());
-  const auto add_task = [&](const std::vector<TaskScore>& scores, CurveRow& row) {
-    set_task(scores, row, kRecords);
-    set_task_loss(result.task_unchanged, scores, row);
-  };
+    out.insert(out.end() - 2, kTaskColumns.begin(), kTaskColumns.end());
+  return out;
+}
+
+void add_task(const std::vector<TaskScore>& scores, const ImageCurveResult& result, CurveRow& row) {
+  set_task(scores, row, kRecords);
+  set_task_loss(result.task_unchanged, scores, row);
+}
+
+CurveRow row_of(const ImagePoint& point, const ImageCurveResult& result) {
   const bool paper = result.given.method == ImageMethod::kPaper;
-  for (const ImagePoint& point : result.points) {
-    const int number = static_cast<int>(point.plan) + 1;
-    const ImageAttackerScore& best = point.measure.attack.strongest();
-    CurveRow row;
-    row.series = kImageSeries;
-    (paper ? row.weight : row.budget) = point.target;
-    row.distortion = point.measure.distortion;
-    row.set_leakage(best.leakage);
-    row.set(curve_column::kPoint, std::to_string(number));
-    if (!point.measure.upper.empty()) row.set(curve_column::kUpperBound, point.measure.upper.front().nats);
-    row.set("accuracy", best.accuracy.value);
-    row.set("prior_accuracy", point.measure.attack.prior_accuracy);
-    row.set("belief_accuracy", point.measure.belief_accuracy);
-    row.set("time_sharing", result.time_sharing(point.measure.distortion));
-    if (point.measure.attack.code) row.set("code_attacker", point.measure.attack.code->leakage.nats);
-    if (!result.given.code.gate.empty() && !paper) row.set("unchanged_share", point.measure.unchanged);
-    row.set(curve_column::kTrainingDistortion, point.training_distortion);
-    row.set(curve_column::kTrainingBelief, point.measure.belief);
-    record_training(point.training, row);
-    row.set(curve_column::kSeed, std::to_string(result.given.seed));
-    row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
-    row.set("model", model_name(number));
-    row.set("label", fmt::format("point {}", number));
-    add_task(point.measure.task, row);
-    out.rows.push_back(std::move(row));
-  }
+  const int number = static_cast<int>(point.plan) + 1;
+  const ImageAttackerScore& best = point.measure.attack.strongest();
+  CurveRow row;
+  row.series = kImageSeries;
+  (paper ? row.weight : row.budget) = point.target;
+  row.distortion = point.measure.distortion;
+  row.set_leakage(best.leakage);
+  row.set(curve_column::kPoint, std::to_string(number));
+  if (!point.measure.upper.empty()) row.set(curve_column::kUpperBound, point.measure.upper.front().nats);
+  row.set("accuracy", best.accuracy.value);
+  row.set("prior_accuracy", point.measure.attack.prior_accuracy);
+  row.set("belief_accuracy", point.measure.belief_accuracy);
+  row.set("time_sharing", result.time_sharing(point.measure.distortion));
+  if (point.measure.attack.code) row.set("code_attacker", point.measure.attack.code->leakage.nats);
+  if (!result.given.code.gate.empty() && !paper) row.set("unchanged_share", point.measure.unchanged);
+  row.set(curve_column::kTrainingDistortion, point.training_distortion);
+  row.set(curve_column::kTrainingBelief, point.measure.belief);
+  record_training(point.training, row);
+  row.set(curve_column::kSeed, std::to_string(result.given.seed));
+  row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
+  row.set("model", model_name(number));
+  row.set("label", fmt::format("point {}", number));
+  add_task(point.measure.task, result, row);
+  return row;
+}
+
+}  // namespace
+
+// Points of the curve and what it is compared with.
+CurveTable image_curve_table(const ImageCurveResult& result) {
+  CurveTable out;
+  out.more_columns = more_columns(result);
+  for (const ImagePoint& point : result.points) out.rows.push_back(row_of(point, result));
   const auto add = [&](const char* series, double distortion, const Estimate& leakage,
                        const std::string& model, const std::string& label) {
     CurveRow row;
@@ -152,10 +165,10 @@ CurveTable image_curve_table(const ImageCurveResult& result) {
   };
   add("reference/unchanged", result.unchanged_distortion, unchanged_leakage(result), kUnchangedModel,
       "as it is");
-  add_task(result.task_unchanged, out.rows.back());
+  add_task(result.task_unchanged, result, out.rows.back());
   add("reference/constant", result.constant_distortion, constant_leakage(result), kConstantModel,
       "the mean image for everybody");
-  add_task(result.task_constant, out.rows.back());
+  add_task(result.task_constant, result, out.rows.back());
   const auto add_line = [&](double distortion, const std::string& label) {
     Estimate line = unchanged_leakage(result);
     line.nats = result.time_sharing(distortion);

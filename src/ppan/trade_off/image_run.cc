@@ -41,10 +41,9 @@ constexpr int kUsualPoints = 8;
 // Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
 constexpr double kUsualSteps = 6000;
 constexpr double kUsualStartSteps = 3600;
-// Price of a code where a task is kept. A code that is to tell of the task grows long, and a long one hides from its
-// adversary what new attackers find: ten times the usual price brought that to next to nothing, without loss of the task
-// (docs/decisions/0007-images.md).
-constexpr double kTaskCodeWeight = 0.03;
+// Price of a code where a task is kept. A code that is to tell of the task grows long, and a long one hides
+// from its adversary what new attackers find (docs/decisions/0007-images.md).
+constexpr double kTaskCodeWeight = 0.01;
 // Of the way from the images themselves to their mean.
 constexpr double kFirstBudget = 0.2;
 constexpr double kLastBudget = 0.9;
