@@ -72,6 +72,11 @@ class Images(CommandTest):
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
         images, labels = make_images(400, seed=1)
+        cls.labels = labels
+        # Whether the spot is in one of the upper corners.
+        cls.tops = [int(image[0] + image[1] + image[SIDE] + image[SIDE + 1] == 4 * 255 or
+                        image[SIDE - 2] + image[SIDE - 1] + image[2 * SIDE - 2] + image[2 * SIDE - 1] == 4 * 255) for image in images]
+        cls.put("tops-idx1-ubyte", idx_labels(cls.tops))
         cls.put("a-idx3-ubyte", idx_images(images))
         cls.put("a-idx1-ubyte.gz", gzip.compress(idx_labels(labels)))
         cls.put("new-idx3-ubyte", idx_images(make_images(30, seed=2)[0]))
@@ -83,6 +88,12 @@ class Images(CommandTest):
             for number, (image, label) in enumerate(zip(images, labels)):
                 cls.put(f"scans/s{number:03}.png", png(image))
                 writer.writerow([f"s{number:03}.png", ["ann", "zoe"][label]])
+        with open(cls.path("tasks.csv"), "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["picture", "who", "spot", "gaps", "again"])
+            for number, label in enumerate(labels):
+                writer.writerow([f"s{number:03}.png", ["ann", "zoe"][label], ["below", "above"][cls.tops[number]],
+                                 "" if number < 2 else number % 3, "xy"[label]])
         cls.trained = ppan("curve", cls.path("job.toml"), "--out", cls.path("run"), "--quiet")
 
     @classmethod
@@ -110,6 +121,11 @@ class Images(CommandTest):
     def job(self, name, **changes):
         text = JOB.format(**{"images": "a-idx3-ubyte", "labels": "a-idx1-ubyte.gz", "epochs": 2, **changes})
         return self.put(name, text)
+
+    def task_job(self, name, task="tops-idx1-ubyte", **changes):
+        job = self.job(name, **{"epochs": 60, **changes})
+        self.put(name, self.get(name).decode().replace("[mechanism]", f'task_labels = "{task}"\n[mechanism]'))
+        return job
 
     def not_trained(self, status, job):
         """Message of a curve that must fail before it makes its directory."""
@@ -240,6 +256,98 @@ class Images(CommandTest):
         self.assertIn("one of 2: ann, zoe", self.succeed("show", self.path("scans-run", "point-01.ppan")))
         self.assertTrue(os.path.exists(self.path("scans-run", "images.svg")))
 
+    def test_a_task_is_kept_and_measured(self):
+        """Hidden: whether the bar stands. Task: whether the spot is at the top, which a code of four numbers need not keep for the pixels."""
+        result = ppan("curve", self.task_job("task.toml"), "--out", self.path("task-run"), "--quiet")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        rows = self.rows("task-run")
+        scores = {row["label"]: row for row in rows if row["task_score"]}
+        self.assertEqual(set(scores), {"point 1", "point 2", "as it is", "the mean image for everybody"})
+        for row in scores.values():
+            self.assertEqual(row["task_metric"], "task: AUC")
+            self.assertLessEqual(float(row["task_low"]), float(row["task_score"]))
+            self.assertGreaterEqual(float(row["task_high"]), float(row["task_score"]))
+            self.assertIn("on released images", row["tasks"])
+        self.assertGreater(float(scores["as it is"]["task_score"]), 0.99)
+        self.assertEqual(float(scores["as it is"]["task_loss"]), 0)
+        self.assertEqual(float(scores["the mean image for everybody"]["task_released"]), 0.5)
+        report = self.get("task-run", "report.html").decode()
+        self.assertIn("What a recipient loses", report)
+        self.assertIn("New networks learn the task from released images", report)
+        self.assertNotIn("cells changed", report)
+        self.assertIn("task, one of 2; the mechanism does not look at it", report)
+        shown = self.succeed("show", self.path("task-run", "point-01.ppan"))
+        self.assertIn("recipient  " + scores["point 1"]["tasks"], shown)
+        # The point of least leakage that costs a recipient no more than the worse of the two, and one that does not exist.
+        most = max(float(scores[point]["task_loss"]) for point in ("point 1", "point 2"))
+        said = self.succeed("pick", self.path("task-run"), "--task-loss", str(most + 1e-6), "--accept-inconclusive", "-o", self.path("kept.ppan"))
+        self.assertIn("point ", said)
+        self.assertIn("measured no task", self.refuse(2, "pick", self.path("run"), "--task-loss", "0.1", "--accept-inconclusive",
+                                                     "-o", self.path("never.ppan")))
+        self.assertIn("data.task_labels", self.refuse(2, "pick", self.path("run"), "--task-loss", "0.1", "--accept-inconclusive",
+                                                     "-o", self.path("never.ppan")))
+
+    def test_a_task_in_parts_and_after_a_change_of_its_labels(self):
+        job = self.task_job("task-parts.toml", epochs=20)
+        curve = lambda out, *more: ppan("curve", job, "--out", self.path(out), "--quiet", *more)
+        self.assertEqual(curve("task-at-once").returncode, 0)
+        for part in (("--prepare",), ("--only", "2"), ("--only", "1"), ("--only", "references"), ("--finish",)):
+            result = curve("task-in-parts", *part)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), part)
+        for mine, theirs in zip(self.rows("task-at-once"), self.rows("task-in-parts"), strict=True):
+            mine.pop("seconds"), theirs.pop("seconds")
+            self.assertEqual(mine, theirs)
+        # Another task is another run, though images and labels are the same.
+        self.assertEqual(curve("task-changed", "--prepare").returncode, 0)
+        tops = list(self.tops)
+        tops[0] = 1 - tops[0]
+        self.put("tops-idx1-ubyte", idx_labels(tops))
+        try:
+            self.assertIn("task-changed", self.refuse(2, "curve", job, "--out", self.path("task-changed"), "--resume"))
+        finally:
+            self.put("tops-idx1-ubyte", idx_labels(self.tops))
+
+    def test_a_task_alone_and_in_a_column(self):
+        job = self.job("column.toml", images="scans", labels="tasks.csv", epochs=30)
+        self.put("column.toml", self.get("column.toml").decode().replace(
+            "[mechanism]", 'file_column = "picture"\nlabel_column = "who"\ntask_column = "spot"\n[mechanism]').replace(
+            "points = 2", 'points = 1\nusefulness = "task"'))
+        result = ppan("curve", job, "--out", self.path("column-run"), "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        point = self.rows("column-run")[0]
+        self.assertEqual(point["task_metric"], "spot: AUC")
+        self.assertAlmostEqual(float(point["budget"]), 0.5 * 0.693, delta=0.05)  # nats about the task
+        # Pixels alone: the same data, measured but not kept.
+        self.put("column.toml", self.get("column.toml").decode().replace('"task"', '"columns"'))
+        self.assertEqual(ppan("curve", job, "--out", self.path("pixels-run"), "--quiet").returncode, 0)
+        self.assertEqual(self.rows("pixels-run")[0]["task_metric"], "spot: AUC")
+
+    def test_tasks_that_cannot_be_used(self):
+        def message(status, **changes):
+            return self.not_trained(status, self.task_job("j.toml", **changes))
+        self.put("few-idx1-ubyte", idx_labels([1, 1, 1]))
+        text = message(3, task="few-idx1-ubyte")
+        self.assertIn("few-idx1-ubyte holds 3 labels, but there are 400 images", text)
+        self.assertIn("is the same for every image", text)  # both at once
+        self.put("inverted-idx1-ubyte", idx_labels([9 - 3 * label for label in self.labels]))
+        self.assertIn("says the same as the label that is hidden", message(3, task="inverted-idx1-ubyte"))
+        text = message(3, task="nowhere", images="neither")
+        self.assertIn("data.task_labels: there is no", text)
+        self.assertIn("data.images: there is no", text)
+        self.assertIn("data.task_labels: there is no", message(3, task="nowhere"))
+        self.assertIn("names the label that is hidden", message(2, task="a-idx1-ubyte.gz"))
+        self.put("rare-idx1-ubyte", idx_labels([1] + [0] * 399))
+        self.assertIn("fewer than two classes of the task", message(3, task="rare-idx1-ubyte"))
+        for column, told in (("nobody", "has no column 'nobody'"), ("gaps", "2 of the 400 images have no 'gaps'"),
+                             ("again", "says the same as the label")):
+            job = self.job("j.toml", images="scans", labels="labels.csv")
+            self.put("j.toml", self.get("j.toml").decode().replace(
+                "[mechanism]", f'task_labels = "tasks.csv"\nfile_column = "picture"\nlabel_column = "who"\ntask_column = "{column}"\n[mechanism]'))
+            self.assertIn(told, self.not_trained(3, job), column)
+        job = self.task_job("j.toml")
+        self.put("j.toml", self.get("j.toml").decode().replace("[mechanism]", 'task_column = "x"\n[mechanism]'))
+        self.assertIn("these images are in an IDX file", self.not_trained(3, job))
+
     def test_jobs_that_cannot_be_run(self):
         self.assertIn("there is no ", self.not_trained(4, self.job("j.toml", images="nowhere")))
         self.assertIn("cannot open", self.not_trained(4, self.job("j.toml", labels="nowhere")))
@@ -299,10 +407,13 @@ class Images(CommandTest):
         text = self.succeed("init", self.path("a-idx3-ubyte"))
         self.assertIn("# 400 images of 8 x 8 pixels (height x width), labels 0, 1.", text)
         self.assertIn('labels = "' + self.path("a-idx1-ubyte.gz") + '"', text)  # found beside them
+        self.assertIn('# task_labels = "FILE"', text)
         drafted = self.path("drafted.toml")
         self.succeed("init", self.path("scans"), "--labels", self.path("labels.csv"), "-o", drafted)
         text = self.get("drafted.toml").decode()
         self.assertIn('file_column = "picture"\nlabel_column = "who"\n', text)
+        self.assertIn('# task_column = "COLUMN"', text)
+        self.assertIn('# task_column = "spot"', self.succeed("init", self.path("scans"), "--labels", self.path("tasks.csv")))
         self.put("drafted.toml", text.replace("points = 8", "points = 1").replace("seed = 1", "epochs = 1\nbatch = 50") +
                  "[mechanism]\nhidden = [8]\ncode_size = 2\n[audit]\nquick = true\n")
         self.succeed("curve", drafted, "--out", self.path("drafted-run"), "--quiet")

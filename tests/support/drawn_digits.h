@@ -62,4 +62,52 @@ inline ImageSet drawn_digits(Index count, Index side, int classes, std::uint64_t
   return set;
 }
 
+/// Of digits 0..9: the label is whether they are odd, the task whether they are less than five.
+inline ImageSet parity_and_size(ImageSet set) {
+  set.task = {.name = "small", .classes = 2, .names = {"no", "yes"}};
+  for (std::int32_t& label : set.labels) {
+    set.task.code.push_back(label < 5 ? 1 : 0);
+    label %= 2;
+  }
+  set.classes = 2;
+  set.class_names = {"even", "odd"};
+  return set;
+}
+
+/// Faces of 12 x 12 pixels, somewhat moved and of varying brightness: the label is whether the hair is long (about
+/// sixteen pixels), the task whether the mouth smiles (the height of its two ends). Independent of each other.
+inline ImageSet drawn_faces(Index count, std::uint64_t seed) {
+  constexpr Index kSide = 12;
+  SeededRandom random(seed);
+  ImageSet set{.height = kSide, .width = kSide, .classes = 2, .class_names = {"short", "long"}};
+  set.task = {.name = "smile", .classes = 2, .names = {"no", "yes"}};
+  set.pixels.resize(count, kSide * kSide);
+  for (Index i = 0; i < count; ++i) {
+    const auto hair = static_cast<std::int32_t>(random.index(2));
+    const auto smile = static_cast<std::int32_t>(random.index(2));
+    set.labels.push_back(hair);
+    set.task.code.push_back(smile);
+    for (Index j = 0; j < kSide * kSide; ++j) set.pixels(i, j) = static_cast<float>(0.15 * random.uniform());
+    const auto right = random.index(2);
+    const auto down = random.index(2);
+    const auto draw = [&](Index y, Index x, double brightness) {
+      set.pixels(i, (y + down) * kSide + x + right) = static_cast<float>(brightness - 0.15 * random.uniform());
+    };
+    const double skin = 0.5 + 0.3 * random.uniform();
+    for (Index y = 2; y < 10; ++y) {
+      for (Index x = 2; x < 9; ++x) draw(y, x, skin);
+    }
+    for (Index x = 1; x < 10; ++x) draw(0, x, 1);
+    const Index ends = hair == 1 ? 10 : 2;
+    for (Index y = 1; y < ends; ++y) {
+      draw(y, 1, 1);
+      draw(y, 9, 1);
+    }
+    for (const Index x : {3, 7}) draw(4, x, 0.2);
+    for (const Index x : {4, 5, 6}) draw(8, x, 0.2);
+    for (const Index x : {3, 7}) draw(smile == 1 ? 7 : 9, x, 0.2);
+  }
+  return set;
+}
+
 }  // namespace ppan::testing

@@ -3,6 +3,7 @@
 // What an audit found, as bytes (core/archive.h).
 
 #include "ppan/audit/audit.h"
+#include "ppan/audit/task_score.h"
 #include "ppan/core/estimate_archive.h"
 
 namespace ppan {
@@ -11,6 +12,11 @@ template <typename Archive>
 void members(Archive& archive, Rate& value) {
   auto& [rate, interval95] = value;
   archive(rate, interval95);
+}
+template <typename Archive>
+void members(Archive& archive, TaskScore& value) {
+  auto& [task, metric, original, released] = value;
+  archive(task, metric, original, released);
 }
 template <typename Archive>
 void members(Archive& archive, LowFalsePositive& value) {

@@ -24,6 +24,7 @@ template <typename Scalar>
 void gather(const Records<Scalar>& from, const std::int32_t* rows, Index count, Records<Scalar>& to) {
   gather(from.observed, rows, count, to.observed);
   gather(from.useful, rows, count, to.useful);
+  if (from.second.rows() > 0) gather(from.second, rows, count, to.second);
   to.sensitive.resize(from.sensitive.size());
   for (std::size_t a = 0; a < from.sensitive.size(); ++a) {
     gather(from.sensitive[a], rows, count, to.sensitive[a]);

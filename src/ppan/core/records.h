@@ -25,6 +25,7 @@ struct Records {
   Attribute<Scalar> observed;                ///< W, what the mechanism sees.
   std::vector<Attribute<Scalar>> sensitive;  ///< X, in the order of the chain rule.
   Attribute<Scalar> useful;                  ///< Y, what the release should stay close to.
+  Attribute<Scalar> second{};                ///< A second Y, beside the first; without rows: there is none.
 
   [[nodiscard]] Index rows() const { return observed.rows(); }
 };
@@ -41,7 +42,7 @@ Attribute<To> cast(const Attribute<From>& from) {
 }
 template <typename To, typename From>
 Records<To> cast(const Records<From>& from) {
-  Records<To> to{cast<To>(from.observed), {}, cast<To>(from.useful)};
+  Records<To> to{cast<To>(from.observed), {}, cast<To>(from.useful), cast<To>(from.second)};
   for (const auto& x : from.sensitive) to.sensitive.push_back(cast<To>(x));
   return to;
 }

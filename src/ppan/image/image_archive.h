@@ -25,8 +25,14 @@ void members(Archive& archive, ImageAttack& value) {
 }
 template <typename Archive>
 void members(Archive& archive, ImageMeasure& value) {
-  auto& [distortion, distortion95, unchanged, attack, upper, belief, belief_accuracy, seconds] = value;
-  archive(distortion, distortion95, unchanged, attack, upper, belief, belief_accuracy, seconds);
+  auto& [distortion, distortion95, unchanged, attack, upper, belief, belief_accuracy, task, seconds] = value;
+  archive(distortion, distortion95, unchanged, attack, upper, belief, belief_accuracy, task, seconds);
+}
+
+template <typename Archive>
+void members(Archive& archive, TaskTeacher& value) {
+  auto& [parameters, nats] = value;
+  archive(parameters, nats);
 }
 
 }  // namespace ppan

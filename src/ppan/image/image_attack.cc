@@ -7,20 +7,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numbers>
 #include <numeric>
 #include <span>
 
 #include "ppan/audit/density_bound.h"
 #include "ppan/audit/tree_attacker.h"
-#include "ppan/game/softmax.h"
 #include "ppan/image/conv_network.h"
-#include "ppan/nn/adam.h"
 
 namespace ppan {
 namespace {
 
-constexpr double kFinalRate = 0.05;
 // The last epoch "still added" this much, in nats or as a share of what was found.
 constexpr double kRiseNats = 0.01;
 constexpr double kRiseShare = 0.05;
@@ -100,82 +96,14 @@ class Source {
   Eigen::RowVectorXf factor_;
 };
 
-// A softmax network under training; dense or convolutional.
-class NetworkLearner {
- public:
-  NetworkLearner(std::string name, Sees sees, MlpShape shape, SeededRandom random)
-      : name_(std::move(name)), sees_(sees), dense_(std::move(shape)) {
-    parameters_.setZero(dense_->parameter_count());
-    dense_->initialise(random, parameters_.data());
-  }
-  NetworkLearner(std::string name, ConvShape shape, SeededRandom random)
-      : name_(std::move(name)), conv_(std::move(shape)) {
-    parameters_.setZero(conv_->parameter_count());
-    conv_->initialise(random, parameters_.data());
-  }
+// A network under training, and what it sees.
+struct NetworkLearner {
+  ImageLearner network;
+  Sees sees = Sees::kImage;
 
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] bool sees_code() const { return sees_ == Sees::kCode; }
-
-  void step(const Released& z, const Symbols& x, double rate) {
-    const Matrix<float>& in = seen(sees_, z);
-    softmax_rows(forward(in), d_output_);
-    for (Index i = 0; i < d_output_.rows(); ++i) d_output_(i, x[static_cast<std::size_t>(i)]) -= 1;
-    d_output_.array().colwise() *= z.coded.array() / static_cast<float>(d_output_.rows());
-    gradient_.resize(parameters_.size());
-    if (conv_) {
-      conv_->backward(parameters_.data(), d_output_, conv_workspace_, gradient_.data());
-    } else {
-      dense_->backward(parameters_.data(), in, d_output_, dense_workspace_, gradient_.data(), nullptr);
-    }
-    adam_.step(rate, gradient_, parameters_);
-  }
-
-  Matrix<float> log_probability(const Released& z) {
-    constexpr Index kBlock = 1000;
-    const Matrix<float>& in = seen(sees_, z);
-    Matrix<float> out;
-    Matrix<float> part;
-    for (Index first = 0; first < in.rows(); first += kBlock) {
-      const Index rows = std::min(kBlock, in.rows() - first);
-      const Matrix<float> block = in.middleRows(first, rows);
-      log_softmax_rows(forward(block), part);
-      if (first == 0) out.resize(in.rows(), part.cols());
-      out.middleRows(first, rows) = part;
-    }
-    return out;
-  }
-
-  // Keeps the parameters that did best on the selection images.
-  void epoch_done(Index images, double nats) {
-    if (learning_.empty() || nats > best_nats_) {
-      best_nats_ = nats;
-      best_ = parameters_;
-    }
-    learning_.push_back({images, nats});
-  }
-  void take_best() { parameters_ = best_; }
-  [[nodiscard]] const std::vector<ImageLearning>& learning() const { return learning_; }
-
- private:
-  const Matrix<float>& forward(const Matrix<float>& in) {
-    return conv_ ? conv_->forward(parameters_.data(), in, conv_workspace_)
-                 : dense_->forward(parameters_.data(), in, dense_workspace_);
-  }
-
-  std::string name_;
-  Sees sees_ = Sees::kImage;
-  std::optional<Mlp<float>> dense_;
-  std::optional<ConvNetwork<float>> conv_;
-  Vector<float> parameters_;
-  Vector<float> best_;
-  double best_nats_ = 0;
-  std::vector<ImageLearning> learning_;
-  Adam<float> adam_;
-  Vector<float> gradient_;
-  Matrix<float> d_output_;
-  MlpWorkspace<float> dense_workspace_;
-  ConvWorkspace<float> conv_workspace_;
+  [[nodiscard]] bool sees_code() const { return sees == Sees::kCode; }
+  void step(const Released& z, const Symbols& x, double rate) { network.step(seen(sees, z), x, rate, &z.coded); }
+  [[nodiscard]] Matrix<float> log_probability(const Released& z) { return network.log_probability(seen(sees, z)); }
 };
 
 // Held-out images, released `releases` times, one release after the other.
@@ -316,10 +244,10 @@ class Attack {
       on_reported.push_back(std::move(reported));
     };
     for (NetworkLearner& learner : learners_) {
-      learner.take_best();
+      learner.network.take_best();
       add(
-          learner.name(), [&](const Released& z) { return learner.log_probability(z); }, learner.learning(),
-          learner.sees_code());
+          learner.network.name(), [&](const Released& z) { return learner.log_probability(z); },
+          learner.network.learning(), learner.sees_code());
     }
     if (on_selection.size() > 1) {
       result.attackers.push_back(score_of("mean of the networks", mean_of(on_selection), selection_,
@@ -339,7 +267,7 @@ class Attack {
     result.prior_accuracy = static_cast<double>(*std::max_element(count.begin(), count.end())) /
                             static_cast<double>(reported_.x.size());
     for (const NetworkLearner& learner : learners_) {
-      const auto& steps = learner.learning();
+      const auto& steps = learner.network.learning();
       if (learner.sees_code() || steps.size() < 2) continue;
       const double rise = steps.back().nats - steps[steps.size() - 2].nats;
       if (steps.back().nats >= result.strongest().selection - kRiseNats &&
@@ -377,24 +305,25 @@ class Attack {
     std::uint64_t number = 0;
     const auto stream = [&] { return random_.fork("attacker", number++); };
     for (const ImageNetworkShape& shape : options_.networks) {
-      learners_.emplace_back(
-          fmt::format("network {} {}", fmt::join(shape.hidden, "-"), to_string(shape.activation)),
-          Sees::kScaled,
-          MlpShape{.inputs = model.pixels(),
-                   .hidden = shape.hidden,
-                   .outputs = levels_,
-                   .activation = shape.activation},
-          stream());
+      learners_.push_back(
+          {ImageLearner(fmt::format("network {} {}", fmt::join(shape.hidden, "-"), to_string(shape.activation)),
+                        MlpShape{.inputs = model.pixels(),
+                                 .hidden = shape.hidden,
+                                 .outputs = levels_,
+                                 .activation = shape.activation},
+                        stream()),
+           Sees::kScaled});
     }
     if (options_.convolution) {
-      learners_.emplace_back("convolutional network",
-                             ConvShape{.height = model.height, .width = model.width, .outputs = levels_},
-                             stream());
+      learners_.push_back(
+          {ImageLearner("convolutional network",
+                        ConvShape{.height = model.height, .width = model.width, .outputs = levels_}, stream())});
     }
     if (options_.code && source_.has_code()) {
-      learners_.emplace_back(
-          "network 512-512 relu on the code", Sees::kCode,
-          MlpShape{.inputs = source_.code_width(), .hidden = {512, 512}, .outputs = levels_}, stream());
+      learners_.push_back(
+          {ImageLearner("network 512-512 relu on the code",
+                        MlpShape{.inputs = source_.code_width(), .hidden = {512, 512}, .outputs = levels_}, stream()),
+           Sees::kCode});
     }
   }
 
@@ -423,13 +352,13 @@ class Attack {
         }
         source_.release(pixels, noise_stream, z);
         const double along = static_cast<double>(done) / static_cast<double>(batches * options_.epochs);
-        const double rate =
-            options_.rate * (kFinalRate + (1 - kFinalRate) * 0.5 * (1 + std::cos(std::numbers::pi * along)));
+        const double rate = falling_rate(options_.rate, along);
         for (NetworkLearner& learner : learners_) learner.step(z, x, rate);
       }
       for (NetworkLearner& learner : learners_) {
-        learner.epoch_done(done * batch, nats_told({learner.log_probability(selection_.release.front())},
-                                                   selection_, levels_));
+        learner.network.epoch_done(
+            done * batch,
+            nats_told({learner.log_probability(selection_.release.front())}, selection_, levels_));
       }
     }
   }

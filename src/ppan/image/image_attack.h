@@ -15,6 +15,7 @@
 #include "ppan/audit/attack_numbers.h"
 #include "ppan/core/estimate.h"
 #include "ppan/core/problem.h"
+#include "ppan/image/image_learner.h"
 #include "ppan/model/image_model.h"
 #include "ppan/nn/activation.h"
 #include "ppan/read/image_set.h"
@@ -42,11 +43,6 @@ struct ImageAttackOptions {
   double selection = 0.3;    ///< Share of the held-out images on which the strongest is chosen. 0 to 1.
   std::uint64_t seed = 1;
   [[nodiscard]] Problems check() const;
-};
-
-struct ImageLearning {
-  Index images = 0;  ///< Releases learned from so far.
-  double nats = 0;   ///< Found then on the selection images: H - log loss.
 };
 
 struct ImageAttackerScore {

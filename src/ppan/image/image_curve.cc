@@ -46,6 +46,8 @@ std::vector<std::int32_t> first_numbers(Index count) {
 }
 
 constexpr const char* kStart = "start";
+constexpr const char* kTeacher = "teacher";      // who tells the mechanism what to keep of a task
+constexpr const char* kRecipient = "recipient";  // what a recipient gets from the ends of the curve
 
 std::string train_name(Index i) {
   return fmt::format("train-{:02}", i + 1);
@@ -57,6 +59,23 @@ std::string attack_text(const ImageAttackOptions& a) {
                                  a.batch, a.rate, a.releases, a.selection, a.trees, a.tree_images);
   for (const ImageNetworkShape& shape : a.networks) text += fmt::format(", {}", fmt::join(shape.hidden, "-"));
   return text + (a.convolution ? ", convolution" : "") + (a.code ? ", code" : "");
+}
+
+// What a recipient gets from the images as they are, and from their mean for everybody.
+struct KeptRecipient {
+  std::vector<TaskScore> unchanged{};
+  std::vector<TaskScore> constant{};
+};
+template <typename Archive>
+void members(Archive& archive, KeptRecipient& value) {
+  auto& [unchanged, constant] = value;
+  archive(unchanged, constant);
+}
+
+ImageAttackOptions attack_options(const ImageCurveOptions& options) {
+  ImageAttackOptions attack = options.attack;
+  attack.seed = SeededRandom(options.seed).fork("attack").next();
+  return attack;
 }
 
 // A training that is done, as it is kept.
@@ -80,7 +99,7 @@ class ImageDomain::Work {
         options_(options),
         hooks_(hooks),
         pixels_(data.train.height * data.train.width),
-        records_(image_records(data.train, options.train)),
+        records_(image_records(data.train, options.train, options.code.task_budget)),
         random_(options.seed),
         attack_(sha256(attack_text(options.attack)).substr(0, 8)) {
     like_.given = options;
@@ -102,29 +121,62 @@ class ImageDomain::Work {
   // trains, the one before it is attacked.
   [[nodiscard]] std::vector<Piece> pieces() const {
     std::vector<Piece> out;
-    std::vector<std::string> before;
-    if (options_.method == ImageMethod::kCode) {
-      out.push_back({kStart, {}});
-      before = {kStart};
+    std::vector<std::string> teacher;
+    if (taught()) {
+      out.push_back({kTeacher, {}});
+      teacher = {kTeacher};
     }
+    std::vector<std::string> before = teacher;
+    const auto come_after = [&](const std::string& name) {
+      before = teacher;
+      before.push_back(name);
+    };
+    if (options_.method == ImageMethod::kCode) {
+      out.push_back({kStart, before});
+      come_after(kStart);
+    }
+    if (has_task()) out.push_back({recipient_name(), {}});
     for (const Index i : order()) {
       out.push_back({train_name(i), before});
       out.push_back({attack_name(i), {train_name(i)}});
-      if (options_.method == ImageMethod::kCode) before = {train_name(i)};
+      if (options_.method == ImageMethod::kCode) come_after(train_name(i));
     }
     return out;
   }
 
+  [[nodiscard]] std::string recipient_name() const { return fmt::format("{}-{}", kRecipient, attack_); }
+  [[nodiscard]] bool has_task() const { return !data_.train.task.empty(); }
+  [[nodiscard]] bool taught() const { return options_.method == ImageMethod::kCode && options_.code.keeps_task(); }
+
+  std::optional<std::string> teacher_piece() {
+    if (interrupted()) return std::nullopt;
+    TeacherOptions teacher = options_.code.teacher;
+    teacher.seed = random_.fork("teacher").next();
+    return archived(fit_task_teacher(data_.train, options_.train, teacher));
+  }
+
+  std::optional<std::string> recipient_piece() {
+    if (interrupted()) return std::nullopt;
+    const auto score = [&](const ImageModel& model) {
+      return std::vector<TaskScore>{measure_image_task(model, data_, options_.train, attack_options(options_))};
+    };
+    return archived(KeptRecipient{score(unchanged_model(data_.train)), score(constant_model(data_.train))});
+  }
+
   std::optional<std::string> train_piece(Index i, const Pieces& needed, const Checkpoint& checkpoint) {
     TrainStart<float> start;
-    if (i >= 0 && !needed.empty()) {
-      const auto& before = *needed.begin();
-      const bool first = before.first == kStart;
-      const Index number = first ? -1 : index_of(before.first);
-      const Trained<float> trained = restore(number, unarchived<KeptTraining>(before.second));
+    for (const auto& [name, bytes] : needed) {
+      if (name == kTeacher) {
+        start.utility = unarchived<TaskTeacher>(bytes).parameters;
+        continue;
+      }
+      const bool first = name == kStart;
+      const Index number = first ? -1 : index_of(name);
+      const Trained<float> trained = restore(number, unarchived<KeptTraining>(bytes));
       start.mechanism =
           code_start_parameters(options_.code, pixels_, trained.mechanism->parameters(), !first, seed_of(i));
-      start.multiplier = first ? kCodeMultiplier : trained.summary.epochs.back().multiplier;
+      const double usual = options_.code.task_budget ? kTaskMultiplier : kCodeMultiplier;
+      start.multiplier = first ? usual : trained.summary.epochs.back().multiplier;
     }
     return play(i, std::move(start), checkpoint);
   }
@@ -138,7 +190,7 @@ class ImageDomain::Work {
   }
 
   void finished(const std::string& name, const std::string& bytes) {
-    if (!hooks_.finished || name == kStart) return;
+    if (!hooks_.finished || name == kStart || name == kTeacher || name.starts_with(kRecipient)) return;
     const Index i = index_of(name);
     if (name == train_name(i)) {
       trained_[i] = bytes;
@@ -154,6 +206,12 @@ class ImageDomain::Work {
       const auto attacked = pieces.find(attack_name(i));
       if (trained != pieces.end() && attacked != pieces.end())
         result.points.push_back(point(i, trained->second, attacked->second));
+    }
+    const auto recipient = pieces.find(recipient_name());
+    if (recipient != pieces.end()) {
+      auto kept = unarchived<KeptRecipient>(recipient->second);
+      result.task_unchanged = std::move(kept.unchanged);
+      result.task_constant = std::move(kept.constant);
     }
     result.interrupted = static_cast<Index>(result.points.size()) < points();
     return result;
@@ -263,6 +321,8 @@ class ImageDomain::Work {
 ImageDomain::ImageDomain(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks,
                          std::string identity) {
   require_none(options.check(), "the curve cannot be made:");
+  if (options.code.keeps_task() && data.train.task.empty())
+    throw Error(ErrorCode::kUsage, "there is no task to keep", "name its labels, or set the weight of the task to 0");
   if (data.train.classes < 2) {
     throw Error(ErrorCode::kBadInput, "the training images are all of one class; there is nothing to hide");
   }
@@ -284,9 +344,16 @@ int ImageDomain::planned() const {
 }
 
 std::vector<std::string> ImageDomain::start_pieces() const {
-  const std::vector<Piece> all = pieces();
-  if (all.empty() || all.front().name != kStart) return {};
-  return {kStart};
+  std::vector<std::string> out;
+  for (const Piece& piece : pieces()) {
+    if (piece.name == kTeacher || piece.name == kStart) out.push_back(piece.name);
+  }
+  return out;
+}
+
+std::vector<std::string> ImageDomain::reference_pieces() const {
+  if (!work_->has_task()) return {};
+  return {work_->recipient_name()};
 }
 
 std::vector<std::string> ImageDomain::point_pieces(int number) const {
@@ -295,7 +362,9 @@ std::vector<std::string> ImageDomain::point_pieces(int number) const {
 
 std::optional<std::string> ImageDomain::make(const std::string& name, const Pieces& needed,
                                              const Checkpoint& checkpoint) {
-  if (name == kStart) return work_->train_piece(-1, {}, checkpoint);
+  if (name == kTeacher) return work_->teacher_piece();
+  if (name.starts_with(kRecipient)) return work_->recipient_piece();
+  if (name == kStart) return work_->train_piece(-1, needed, checkpoint);
   const Index i = Work::index_of(name);
   if (name == train_name(i)) return work_->train_piece(i, needed, checkpoint);
   return work_->attack_piece(i, needed);
@@ -394,6 +463,13 @@ std::string image_fingerprint(const ImageCurveOptions& options, const ImageSplit
         fmt::join(c.encoder, "-"), c.code, c.radius, c.code_weight, fmt::join(c.decoder, "-"),
         fmt::join(c.gate, "-"), fmt::join(c.adversary, "-"), c.start_epochs, c.start_rate, c.batch,
         c.adversary_steps, c.rate);
+    if (c.keeps_task()) {
+      const Symbols& task = set.task.code;
+      text += fmt::format(", task {} {} ({:016x}), teacher {} batch {} rate {} steps {}",
+                          c.task_budget ? "budget" : "weight", c.task_weight,
+                          fingerprint(kFnvStart, task.data(), task.size() * sizeof(task.front())),
+                          fmt::join(c.teacher.hidden, "-"), c.teacher.batch, c.teacher.rate, c.teacher.steps);
+    }
   }
   return text;
 }
@@ -471,8 +547,7 @@ ImageMeasure measure_images(const ImageModel& model, Posterior<float>* adversary
       measure.belief_accuracy /= n;
     }
   }
-  ImageAttackOptions attack = options.attack;
-  attack.seed = SeededRandom(options.seed).fork("attack").next();
+  const ImageAttackOptions attack = attack_options(options);
   const Index rows = options.train > 0 ? std::min(options.train, data.train.size()) : data.train.size();
   measure.attack = rows == data.train.size()
                        ? attack_images(model, data.train, data.test, attack)
@@ -486,6 +561,7 @@ ImageMeasure measure_images(const ImageModel& model, Posterior<float>* adversary
       bound.interval95 =
           Interval{std::min(bound.interval95->low, entropy), std::min(bound.interval95->high, entropy)};
   }
+  if (!data.train.task.empty()) measure.task.push_back(measure_image_task(model, data, options.train, attack));
   measure.seconds = seconds_since(begin);
   return measure;
 }

@@ -18,6 +18,7 @@
 #include "ppan/core/problem.h"
 #include "ppan/engine/domain.h"
 #include "ppan/image/image_attack.h"
+#include "ppan/image/image_task.h"
 #include "ppan/image/image_training.h"
 #include "ppan/model/image_model.h"
 #include "ppan/read/idx.h"
@@ -68,6 +69,7 @@ struct ImageMeasure {
   /// evidence.
   double belief = 0;
   double belief_accuracy = 0;
+  std::vector<TaskScore> task{};  ///< What a recipient loses; empty without a task.
   double seconds = 0;
 };
 
@@ -76,7 +78,7 @@ struct ImagePoint {
   double target = 0;
   ImageModel model;
   TrainSummary training;
-  double training_distortion = 0;  ///< Mean over the last epoch.
+  double training_distortion = 0;  ///< What has the budget: mean over the last epoch.
   double seconds = 0;              ///< Of training, this time.
   ImageMeasure measure;
 };
@@ -91,6 +93,8 @@ struct ImageCurveResult {
   double constant_distortion = 0;   ///< Of the mean training image released for all of them.
   Index train_images = 0;
   Index test_images = 0;
+  std::vector<TaskScore> task_unchanged{};  ///< Of the images as they are; empty without a task.
+  std::vector<TaskScore> task_constant{};   ///< Of the mean image for everybody.
 
   /// Leakage of time-sharing at a distortion between those two: H(X) falling to 0 along a line.
   [[nodiscard]] double time_sharing(double distortion) const;
@@ -124,6 +128,7 @@ class ImageDomain final : public Domain {
   [[nodiscard]] int planned() const override;
   [[nodiscard]] std::vector<std::string> start_pieces() const override;
   [[nodiscard]] std::vector<std::string> point_pieces(int number) const override;
+  [[nodiscard]] std::vector<std::string> reference_pieces() const override;
   [[nodiscard]] std::optional<std::string> make(const std::string& name, const Pieces& needed,
                                                 const Checkpoint& checkpoint) override;
   void finished(const std::string& name, const std::string& bytes, bool made) override;
@@ -141,7 +146,7 @@ ImageCurveResult image_curve(const ImageSplit& data, const ImageCurveOptions& op
                              const ImageCurveHooks& hooks = {});
 
 /// The fully known part of a release: distortion, what the adversary of the training believes (null: there is
-/// none), attackers, bounds.
+/// none), attackers, bounds; of images with a task what a recipient loses.
 ImageMeasure measure_images(const ImageModel& model, Posterior<float>* adversary, const ImageSplit& data,
                             const ImageCurveOptions& options);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "ppan/core/error.h"
@@ -17,6 +19,8 @@ namespace ppan {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kBadTask = "the task of these images cannot be used";
 
 bool ends_in(std::string text, std::string_view end) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -89,6 +93,20 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+// How a job says what recipients want to predict, as a comment.
+std::string task_lines(const ImageFiles& files) {
+  std::string out = "# What recipients want to predict from a released image, if there is such a label: the mechanism\n"
+                    "# keeps what tells of it, and the curve shows what they lose.\n";
+  std::error_code ignored;
+  if (!fs::is_directory(files.images, ignored))
+    return out + "# task_labels = \"FILE\"  # IDX, as many as there are images\n";
+  std::vector<std::string> others = open_csv(files.labels).names();
+  std::erase(others, files.columns.file);
+  std::erase(others, files.columns.label);
+  const std::string column = others.empty() ? "COLUMN" : others.front();
+  return out + fmt::format("# task_column = {}\n", quoted(column));
+}
+
 }  // namespace
 
 bool names_images(const fs::path& path) {
@@ -116,12 +134,52 @@ ImageSet read_images(const ImageFiles& files) {
              : read_idx_pair(files.images, files.labels);
 }
 
+void read_task(ImageSet& set, const fs::path& labels, const LabelColumns& columns) {
+  constexpr int kMostClasses = 256;
+  ProblemList problems;
+  const bool table = !set.files.empty();
+  const char* field = table ? "data.task_column" : "data.task_labels";
+  problems.require(table || columns.label.empty(), "data.task_column",
+                   "is for a table of PNG files; these images are in an IDX file");
+  problems.require(!table || !columns.label.empty(), "data.task_column",
+                   "is missing; name the column of the table that holds the task");
+  require_none(problems.take(), kBadTask, ErrorCode::kBadInput);
+  std::vector<std::string> texts;
+  if (table) {
+    texts = read_png_column(labels, columns, set.files);
+    const auto lacking = std::ranges::count(texts, std::string());
+    problems.require(lacking == 0, field,
+                     fmt::format("{} of the {} images have no '{}'", lacking, set.size(), columns.label));
+    std::erase(texts, std::string());
+  } else {
+    for (const std::int32_t code : read_idx_labels(labels)) texts.push_back(std::to_string(code));
+    problems.require(std::ssize(texts) == set.size(), field,
+                     fmt::format("{} holds {} labels, but there are {} images", labels.string(), texts.size(),
+                                 set.size()));
+  }
+  ImageTask task = task_of_texts(table ? columns.label : "task", texts);
+  problems.require(task.classes > 1, field, "is the same for every image, so there is nothing to predict");
+  problems.require(task.classes <= kMostClasses, field,
+                   fmt::format("has {} different values; at most {} are allowed", task.classes, kMostClasses));
+  if (task.code.size() == set.labels.size()) {
+    std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+    for (std::size_t i = 0; i < task.code.size(); ++i) pairs.emplace(task.code[i], set.labels[i]);
+    const std::set<std::int32_t> hidden(set.labels.begin(), set.labels.end());
+    problems.require(task.classes < 2 || std::ssize(pairs) != task.classes || std::ssize(hidden) != task.classes,
+                     field, "says the same as the label that is hidden; a label cannot be hidden and predicted");
+  }
+  require_none(problems.take(), kBadTask, ErrorCode::kBadInput);
+  set.task = std::move(task);
+}
+
 std::string images_sha256(const ImageSet& set) {
   std::string bytes = fmt::format("{} x {}\n", set.height, set.width);
   for (Index i = 0; i < set.size(); ++i) {
     for (Index j = 0; j < set.pixels.cols(); ++j)
       bytes.push_back(static_cast<char>(pixel_byte(set.pixels(i, j))));
     bytes += set.class_names[static_cast<std::size_t>(set.labels[static_cast<std::size_t>(i)])] + "\n";
+    if (!set.task.empty())
+      bytes += set.task.names[static_cast<std::size_t>(set.task.code[static_cast<std::size_t>(i)])] + "\n";
   }
   return sha256(bytes);
 }
@@ -148,6 +206,7 @@ std::string draft_image_job(const ImageFiles& files, const std::string& images, 
                        quoted(files.columns.label),
                        files.sure ? "" : "  # UNSURE: the table has other columns too");
   }
+  out += task_lines(files);
   out += fmt::format(
       "\n[privacy]\n"
       "# Distortion is the cross-entropy between image and release, nats per pixel: {:.4g} for an image\n"

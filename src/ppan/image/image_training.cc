@@ -1,5 +1,7 @@
 #include "ppan/image/image_training.h"
 
+#include <utility>
+
 namespace ppan {
 namespace {
 
@@ -9,6 +11,12 @@ constexpr double kStartWeight = 100;
 // overdraughts of a few hundredths.
 constexpr double kDualRate = 4;
 constexpr double kDualStrength = 200;
+// The same for nats of a task, whose price is of the order of one nat of leakage.
+constexpr double kTaskDualRate = 0.2;
+constexpr double kTaskDualStrength = 20;
+// Nats of leakage for a unit of pixel distortion where the budget is on the task: images stay images, and a
+// range of a few tenths buys next to no leakage.
+constexpr double kPixelPrice = 1;
 
 void check_layers(ProblemList& list, std::string_view field, const std::vector<Index>& layers) {
   for (const Index units : layers) list.require_at_least(field, static_cast<double>(units), 1);
@@ -37,12 +45,22 @@ TrainOptions code_common(const CodeImageOptions& options, Index pixels, std::uin
   train.game.distortion = DistortionKind::kPixelCrossEntropy;
   train.batch = options.batch;
   train.seed = seed;
+  if (options.task_budget) {
+    train.game.distortion = DistortionKind::kInformation;
+    train.game.second = {.kind = DistortionKind::kPixelCrossEntropy, .price = kPixelPrice};
+  } else if (options.task_weight > 0) {
+    train.game.second = {.kind = DistortionKind::kInformation, .price = options.task_weight};
+  }
+  if (options.keeps_task()) {
+    train.game.utility = options.teacher.network();
+    train.game.utility_frozen = true;
+  }
   return train;
 }
 
 }  // namespace
 
-Records<float> image_records(const ImageSet& set, Index most) {
+Records<float> image_records(const ImageSet& set, Index most, bool task_first) {
   const Index rows = most > 0 ? std::min(most, set.size()) : set.size();
   Records<float> records;
   records.observed.value = set.pixels.topRows(rows);
@@ -50,6 +68,8 @@ Records<float> image_records(const ImageSet& set, Index most) {
   records.sensitive.resize(1);
   records.sensitive.front().levels = set.classes;
   records.sensitive.front().code.assign(set.labels.begin(), set.labels.begin() + rows);
+  if (!set.task.empty()) records.second = task_attribute(set, most);
+  if (task_first) std::swap(records.useful, records.second);
   return records;
 }
 
@@ -112,6 +132,9 @@ Problems CodeImageOptions::check() const {
   list.require_at_least("batch", static_cast<double>(batch), 1);
   list.require_at_least("adversary_steps", adversary_steps, 1);
   list.require_positive("rate", rate);
+  list.require_at_least("task_weight", task_weight, 0);
+  list.add("teacher", teacher.check());
+  list.require(!keeps_task() || gate.empty(), "gate", "does not go with a task");
   return list.take();
 }
 
@@ -119,6 +142,12 @@ TrainOptions code_start_training(const CodeImageOptions& options, Index pixels, 
   TrainOptions train = code_common(options, pixels, seed);
   train.game.mechanism.gate.clear();  // it would let everything through unchanged
   train.game.budget = {.form = BudgetForm::kWeighted, .weight = kStartWeight};
+  if (options.task_budget) {
+    train.game.budget.weight = kTaskMultiplier * kStartWeight / kCodeMultiplier;
+    train.game.second.price = kStartWeight;
+  } else if (options.task_weight > 0) {
+    train.game.second.price = options.task_weight * kStartWeight / kCodeMultiplier;
+  }
   // As expensive, against distortion, as it is where the points begin.
   train.game.code_weight = options.code_weight * kStartWeight / kCodeMultiplier;
   train.epochs = options.start_epochs;
@@ -132,6 +161,10 @@ TrainOptions code_training(const CodeImageOptions& options, Index pixels, double
   TrainOptions train = code_common(options, pixels, seed);
   train.game.budget = {
       .form = BudgetForm::kDual, .limit = budget, .weight = kDualStrength, .dual_rate = kDualRate};
+  if (options.task_budget) {
+    train.game.budget.weight = kTaskDualStrength;
+    train.game.budget.dual_rate = kTaskDualRate;
+  }
   train.game.code_weight = options.code_weight;
   train.epochs = options.epochs;
   train.adversary_steps = options.adversary_steps;

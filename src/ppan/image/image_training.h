@@ -11,6 +11,9 @@
 // budget. With a gate, images that are costly to hide are released as they are. It starts from an autoencoder
 // trained for usefulness alone: started with the privacy term it falls to the mean image, from which no
 // gradient leads away. The price is what makes it survive attackers that it has not met.
+// With a task (image_task.h) it keeps what tells of it: beside the pixels, whose distortion has the budget, at
+// a price for each nat that is lost; or first of all, with the budget on lost nats and a small price of pixels,
+// so that what is released is still an image.
 // docs/decisions/0007-images.md has the measurements.
 
 #include <cstdint>
@@ -19,15 +22,16 @@
 
 #include "ppan/core/problem.h"
 #include "ppan/core/records.h"
+#include "ppan/image/image_task.h"
 #include "ppan/model/image_model.h"
 #include "ppan/read/image_set.h"
 #include "ppan/train/train.h"
 
 namespace ppan {
 
-/// Images as the game is played on them: W = Y = the pixels, X = the label. With `most` above 0 the first
-/// so many.
-Records<float> image_records(const ImageSet& set, Index most = 0);
+/// Images as the game is played on them: W = Y = the pixels, X = the label; a task is the second Y, or with
+/// `task_first` the first one. With `most` above 0 the first so many.
+Records<float> image_records(const ImageSet& set, Index most = 0, bool task_first = false);
 
 /// The paper's mechanism.
 struct PaperImageOptions {
@@ -66,6 +70,12 @@ struct CodeImageOptions {
   Index batch = 100;
   int adversary_steps = 4;
   double rate = 0.001;
+  /// Nats of leakage that a nat about the task is worth; 0: it is not looked at. At least 0.
+  double task_weight = 0;
+  /// Budgets are of the task, in nats of -log Q'(task|z), instead of the pixels.
+  bool task_budget = false;
+  TeacherOptions teacher{};  ///< Q' of the task.
+  [[nodiscard]] bool keeps_task() const { return task_budget || task_weight > 0; }
   [[nodiscard]] Problems check() const;
 };
 
@@ -78,8 +88,9 @@ TrainOptions code_training(const CodeImageOptions& options, Index pixels, double
 /// `hiding`: the code has learned to hide, so that the new gate may start half open instead of wide open.
 Vector<float> code_start_parameters(const CodeImageOptions& options, Index pixels,
                                     const Vector<float>& before, bool hiding, std::uint64_t seed);
-/// Where the multiplier of that training starts, nats per unit of distortion.
+/// Where the multiplier of that training starts, nats per unit of distortion; and with a budget on the task.
 inline constexpr double kCodeMultiplier = 15;
+inline constexpr double kTaskMultiplier = 5;
 
 /// A model of one trained component.
 ImageModel trained_model(const ImageSet& like, const Mechanism<float>& mechanism, const std::string& label);

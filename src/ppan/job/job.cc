@@ -251,6 +251,25 @@ void check_table(const TableJob& job, ProblemList& problems) {
   }
 }
 
+// What can be said of the task before the images are looked at.
+void check_image_task(const JobFile& job, ProblemList& problems) {
+  const ImageJob& image = job.image;
+  const bool weighted = job.given.contains("privacy.task_weight");
+  if (!image.has_task()) {
+    constexpr std::string_view kNeeds = "needs a task: name its labels with data.task_labels or data.task_column";
+    problems.require(!job.given.contains("privacy.usefulness") || image.usefulness == Usefulness::kColumns,
+                     "privacy.usefulness", kNeeds);
+    problems.require(!weighted, "privacy.task_weight", kNeeds);
+    return;
+  }
+  const bool same_table = image.task_labels.empty() || image.task_labels == image.labels;
+  const bool same_label = same_table && (image.task_column.empty() || image.task_column == image.columns.label);
+  problems.require(!same_label, image.task_column.empty() ? "data.task_labels" : "data.task_column",
+                   "names the label that is hidden; a label cannot be hidden and predicted");
+  problems.require(!weighted || image.usefulness == Usefulness::kBoth, "privacy.task_weight",
+                   "is for privacy.usefulness = \"both\" only");
+}
+
 }  // namespace
 
 std::filesystem::path JobFile::source_path() const {
@@ -262,6 +281,7 @@ Problems JobFile::check() const {
   check_given(*this, problems);
   if (about_images()) {
     problems.require(!image.labels.empty(), "data.labels", "is missing; name the labels of the images");
+    check_image_task(*this, problems);
     problems.require(image.family == MechanismFamily::kAuto || image.family == MechanismFamily::kNoisyCode,
                      "mechanism.family", "must be \"noisy-code\" or \"auto\" for images");
     return problems.take();

@@ -45,11 +45,16 @@ void members(Archive& archive, TableCurveOptions& value) {
   archive(points, budgets, training, codebook, heads, leakages, validation, test, leakage, references, seed);
 }
 template <typename Archive>
+void members(Archive& archive, TeacherOptions& value) {
+  auto& [hidden, batch, rate, steps, seed] = value;
+  archive(hidden, batch, rate, steps, seed);
+}
+template <typename Archive>
 void members(Archive& archive, CodeImageOptions& value) {
   auto& [encoder, decoder, code, radius, code_weight, gate, adversary, start_epochs, start_rate, epochs, batch,
-         adversary_steps, rate] = value;
+         adversary_steps, rate, task_weight, task_budget, teacher] = value;
   archive(encoder, decoder, code, radius, code_weight, gate, adversary, start_epochs, start_rate, epochs, batch,
-          adversary_steps, rate);
+          adversary_steps, rate, task_weight, task_budget, teacher);
 }
 
 }  // namespace ppan

@@ -138,6 +138,12 @@ std::vector<Setting> data_settings() {
               label_columns(&LabelColumns::file)),
       setting("data.label_column", "column of that table with its label", Text{},
               label_columns(&LabelColumns::label)),
+      setting("data.task_labels",
+              "what a recipient wants to predict from a released image: an IDX file, or a CSV table for a directory; "
+              "the mechanism never looks at it",
+              Text{}, images(&ImageJob::task_labels)),
+      setting("data.task_column", "column of that table, or else of the one in data.labels, with that label", Text{},
+              images(&ImageJob::task_column)),
   };
 }
 
@@ -229,14 +235,17 @@ std::vector<Setting> usefulness_settings() {
   };
   return {
       setting("privacy.usefulness",
-              "what the release stays useful for: columns: each stays close to the original; task: what predicts "
-              "the task columns is kept; both: weighted, if there are task columns",
+              "what the release stays useful for: columns: each (of images: each pixel) stays close to the original; "
+              "task: what predicts the task is kept; both: weighted, if there is a task",
               Choice<Usefulness>{{{"columns", Usefulness::kColumns},
                                   {"task", Usefulness::kTask},
                                   {"both", Usefulness::kBoth}}},
-              usefulness(JobPart::kCodebook), usefulness(JobPart::kHeads)),
-      setting("privacy.task_weight", "what a nat of lost information about a task weighs against a distortion of 1",
-              Real{0, 1000}, codebook(&CodebookOptions::task_weight), heads(&HeadsOptions::task_weight)),
+              usefulness(JobPart::kCodebook), usefulness(JobPart::kHeads), images(&ImageJob::usefulness)),
+      setting("privacy.task_weight",
+              "what a nat of lost information about a task weighs: of tables against a distortion of 1, of images "
+              "against a nat of leakage",
+              Real{0, 1000}, codebook(&CodebookOptions::task_weight), heads(&HeadsOptions::task_weight),
+              images(&ImageJob::task_weight)),
       setting("privacy.row_weight",
               "heads: what a network that tells released rows from original ones weighs against a distortion of 1",
               Real{0, 1000}, heads(&HeadsOptions::row_weight)),

@@ -8,14 +8,12 @@
 
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/encoding.h"
+#include "ppan/job/usefulness.h"
 #include "ppan/read/schema.h"
 #include "ppan/source/csv.h"
 #include "ppan/table/table_curve.h"
 
 namespace ppan {
-
-/// What the release should stay useful for.
-enum class Usefulness { kColumns, kTask, kBoth };
 
 struct TableJob {
   std::string source{};  ///< An address (docs/sources.md); files as written: relative to the job file, or "-".

@@ -18,6 +18,16 @@ inline constexpr Index kMostImageSide = 4096;
 /// Most pixels of a set, over all its images: 2 GiB in memory, where each takes four bytes.
 inline constexpr Index kMostImageValues = Index{1} << 29;
 
+/// A label of each image beside the one of its set: what a recipient wants to predict.
+struct ImageTask {
+  std::string name{};                ///< For people: the column it was read from, or "task".
+  Symbols code{};                    ///< One of 0..classes-1 for each image; empty: there is no task.
+  int classes = 0;                   ///< Those that occur.
+  std::vector<std::string> names{};  ///< What class k was called in its source; size `classes`.
+
+  [[nodiscard]] bool empty() const { return code.empty(); }
+};
+
 /// Grey images of one size. A stored byte b is the brightness b/255, so 0 is black and 1 is white.
 struct ImageSet {
   Index height = 0;        ///< Pixels, 1..kMostImageSide.
@@ -27,6 +37,7 @@ struct ImageSet {
   int classes = 0;         ///< 0 where there are no labels.
   std::vector<std::string> class_names{};  ///< What label k was called in its source; size `classes`.
   std::vector<std::string> files{};  ///< File name of each image, for sets that were read from PNG files.
+  ImageTask task{};
 
   [[nodiscard]] Index size() const { return pixels.rows(); }
 };

@@ -219,17 +219,14 @@ std::optional<long> whole_number(std::string_view text) {
   return value;
 }
 
-// Numbers the classes and replaces each label by its number.
-void set_labels(ImageSet& set, const std::vector<std::string>& labels) {
-  const std::set<std::string> different(labels.begin(), labels.end());
-  set.class_names.assign(different.begin(), different.end());
-  if (std::all_of(different.begin(), different.end(), whole_number))
-    std::stable_sort(set.class_names.begin(), set.class_names.end(),
-                     [](const auto& a, const auto& b) { return *whole_number(a) < *whole_number(b); });
-  std::map<std::string_view, std::int32_t> code;
-  for (const auto& name : set.class_names) code.emplace(name, static_cast<std::int32_t>(code.size()));
-  set.classes = static_cast<int>(set.class_names.size());
-  for (const auto& label : labels) set.labels.push_back(code.at(label));
+std::size_t named_column(const CsvReader& reader, const fs::path& table, const std::string& name,
+                         std::string_view keys) {
+  const auto at = reader.find(name);
+  if (!at)
+    bad(table.string(),
+        fmt::format("has no column '{}'; its columns are {}", name, fmt::join(reader.names(), ", ")),
+        fmt::format("name the columns with {}", keys));
+  return *at;
 }
 
 }  // namespace
@@ -307,16 +304,9 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
   const auto names = png_names(directory);
   std::set<std::string> unlisted(names.begin(), names.end());
   CsvReader reader = open_csv(labels);
-  const auto column = [&](const std::string& name) {
-    const auto at = reader.find(name);
-    if (!at)
-      bad(labels.string(),
-          fmt::format("has no column '{}'; its columns are {}", name, fmt::join(reader.names(), ", ")),
-          "name the columns with data.file_column and data.label_column");
-    return *at;
-  };
-  const std::size_t file_column = column(columns.file);
-  const std::size_t label_column = column(columns.label);
+  constexpr std::string_view kKeys = "data.file_column and data.label_column";
+  const std::size_t file_column = named_column(reader, labels, columns.file, kKeys);
+  const std::size_t label_column = named_column(reader, labels, columns.label, kKeys);
   std::vector<std::string> files;
   std::vector<std::string> label;
   CsvChunk chunk;
@@ -345,13 +335,52 @@ ImageSet read_labelled_png_directory(const fs::path& directory, const fs::path& 
                     directory.string(), quoted_text(*unlisted.begin())),
         "add a line for each image, or remove the images");
   ImageSet set = read_images(directory, std::move(files));
-  set_labels(set, label);
+  ImageTask numbered = task_of_texts({}, label);
+  set.labels = std::move(numbered.code);
+  set.classes = numbered.classes;
+  set.class_names = std::move(numbered.names);
   if (set.classes < 2)
     bad(labels.string(),
         fmt::format("every label is {}, so there is nothing to hide",
                     marked_value(quoted_text(set.class_names[0]), "the same")),
         "name another column with data.label_column");
   return set;
+}
+
+std::vector<std::string> read_png_column(const fs::path& table, const LabelColumns& columns,
+                                         const std::vector<std::string>& files) {
+  CsvReader reader = open_csv(table);
+  constexpr std::string_view kKeys = "data.file_column and data.task_column";
+  const std::size_t file_column = named_column(reader, table, columns.file, kKeys);
+  const std::size_t text_column = named_column(reader, table, columns.label, kKeys);
+  std::map<std::string, std::string, std::less<>> cells;
+  CsvChunk chunk;
+  while (reader.next(chunk)) {
+    for (std::int64_t row = 0; row < chunk.rows(); ++row) {
+      const auto text = chunk.cell(row, text_column);
+      if (!is_missing(text, reader.options().missing)) cells[std::string(chunk.cell(row, file_column))] = text;
+    }
+  }
+  std::vector<std::string> out;
+  for (const std::string& file : files) {
+    const auto at = cells.find(file);
+    out.push_back(at == cells.end() ? std::string() : at->second);
+  }
+  return out;
+}
+
+ImageTask task_of_texts(std::string name, const std::vector<std::string>& texts) {
+  ImageTask out{.name = std::move(name)};
+  const std::set<std::string> different(texts.begin(), texts.end());
+  out.names.assign(different.begin(), different.end());
+  if (std::all_of(different.begin(), different.end(), whole_number))
+    std::stable_sort(out.names.begin(), out.names.end(),
+                     [](const auto& a, const auto& b) { return *whole_number(a) < *whole_number(b); });
+  std::map<std::string_view, std::int32_t> code;
+  for (const auto& each : out.names) code.emplace(each, static_cast<std::int32_t>(code.size()));
+  out.classes = static_cast<int>(out.names.size());
+  for (const auto& text : texts) out.code.push_back(code.at(text));
+  return out;
 }
 
 void write_png_directory(const fs::path& directory, const ImageSet& set, bool replace) {

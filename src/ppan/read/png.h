@@ -51,6 +51,14 @@ struct LabelColumns {
 ImageSet read_labelled_png_directory(const std::filesystem::path& directory,
                                      const std::filesystem::path& labels, const LabelColumns& columns = {});
 
+/// A cell for each of `files`, from the column `columns.label` of a table that names them in `columns.file`;
+/// empty for those that the table does not name or whose cell is missing. Throws Error(kBadInput) for a column
+/// that is not there.
+std::vector<std::string> read_png_column(const std::filesystem::path& table, const LabelColumns& columns,
+                                         const std::vector<std::string>& files);
+/// Texts as classes: in the order of their numbers if all are whole numbers, otherwise in alphabetical order.
+ImageTask task_of_texts(std::string name, const std::vector<std::string>& texts);
+
 /// Writes every image as a file of its own into a new directory: under the names in `files`, or 000000.png,
 /// 000001.png and so on where there are none. The directory appears when all are written; one that is there
 /// already is an Error(kUsage), unless `replace`: then it must hold nothing but PNG files, and is exchanged.

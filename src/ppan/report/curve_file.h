@@ -47,7 +47,7 @@ inline constexpr std::string_view kTrainingBelief = "training_belief";
 inline constexpr std::string_view kStop = "stop";  ///< Why training ended.
 inline constexpr std::string_view kSeed = "seed";
 inline constexpr std::string_view kSeconds = "seconds";
-// What a recipient loses, of the first task column.
+// What a recipient loses, of the first task; of images, rows are images.
 inline constexpr std::string_view kTaskMetric = "task_metric";  ///< "income: AUC".
 inline constexpr std::string_view kTaskScore =
     "task_score";                                         ///< Learned from released rows, on original ones.

@@ -271,29 +271,35 @@ std::string row_cells(const CurveRow& row) {
       share("copied"), original.empty() ? std::string() : fmt::format(" ({})", original));
 }
 
-// What a recipient of the release loses, where a task was measured.
+// What a recipient of the release loses, where a task was measured. Of images there are no columns and cells.
 void add_recipient(Page& page, const RunFiles& run) {
   const auto measured = [](const CurveRow& row) {
     return row.number(curve_column::kTaskScore) && row.series != "ppan/hull";
   };
   if (std::none_of(run.curve.rows.begin(), run.curve.rows.end(), measured)) return;
-  page.raw(
+  const bool images = std::any_of(run.curve.rows.begin(), run.curve.rows.end(),
+                                  [](const CurveRow& row) { return row.series == "ppan/images"; });
+  const char* records = images ? "images" : "rows";
+  page.add(
       "<section aria-labelledby=\"recipient\"><h2 id=\"recipient\">What a recipient loses</h2><p "
-      "class=\"note\">Boosted "
-      "trees learn the task from released rows. Tested on original rows: does what was learned hold in the "
-      "world? "
-      "Tested on released rows: what would a recipient report? Of several tasks the first; the loss is the "
-      "greatest "
-      "of all. Associations: how far Cramer's V of two columns is off, on average over all pairs; spikes: the "
-      "greatest change of the share of a frequent value of a number; rows of others: released rows that equal a "
-      "training row in every column, in brackets how many of the original held-out rows do.</p><div "
-      "class=\"scroll\"><table "
-      "id=\"recipient-table\"><thead><tr><th>release</th><th>task</th><th "
-      "class=\"r\">on original rows</th><th class=\"r\">95&nbsp;% interval</th><th class=\"r\">on released "
-      "rows</th><th "
-      "class=\"r\">loss</th><th class=\"r\">leakage</th><th class=\"r\">cells changed</th><th "
-      "class=\"r\">associations</th><th class=\"r\">spikes</th><th class=\"r\">rows of "
-      "others</th></tr></thead><tbody>");
+      "class=\"note\">{0} learn the task from released {1}. Tested on original {1}: does what was learned hold in "
+      "the world? Tested on released {1}: what would a recipient report?",
+      images ? "New networks" : "Boosted trees", records);
+  if (!images) {
+    page.raw(
+        " Of several tasks the first; the loss is the greatest of all. Associations: how far Cramer's V of two "
+        "columns is off, on average over all pairs; spikes: the greatest change of the share of a frequent value of "
+        "a number; rows of others: released rows that equal a training row in every column, in brackets how many of "
+        "the original held-out rows do.");
+  }
+  page.add(
+      "</p><div class=\"scroll\"><table id=\"recipient-table\"><thead><tr><th>release</th><th>task</th><th "
+      "class=\"r\">on original {0}</th><th class=\"r\">95&nbsp;% interval</th><th class=\"r\">on released "
+      "{0}</th><th class=\"r\">loss</th><th class=\"r\">leakage</th>{1}</tr></thead><tbody>",
+      records,
+      images ? ""
+             : "<th class=\"r\">cells changed</th><th class=\"r\">associations</th><th "
+               "class=\"r\">spikes</th><th class=\"r\">rows of others</th>");
   const auto cell = [](const std::optional<double>& value) {
     return value ? html::number(*value, 3) : std::string();
   };
@@ -305,7 +311,7 @@ void add_recipient(Page& page, const RunFiles& run) {
         escape(row.series), escape(row.text("label")), escape(row.text(curve_column::kTaskMetric)),
         cell(row.number(curve_column::kTaskScore)), cell(row.number(curve_column::kTaskLow)),
         cell(row.number(curve_column::kTaskHigh)), cell(row.number(curve_column::kTaskReleased)),
-        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage), row_cells(row));
+        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage), images ? std::string() : row_cells(row));
   }
   page.raw("</tbody></table></div></section>");
 }

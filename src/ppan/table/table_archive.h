@@ -50,11 +50,6 @@ void members(Archive& archive, TableChange& value) {
   archive(distortion, changed, columns);
 }
 template <typename Archive>
-void members(Archive& archive, TaskScore& value) {
-  auto& [task, metric, original, released] = value;
-  archive(task, metric, original, released);
-}
-template <typename Archive>
 void members(Archive& archive, RecipientView& value) {
   auto& [associations, spikes, copied, copied_original] = value;
   archive(associations, spikes, copied, copied_original);

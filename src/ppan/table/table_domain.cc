@@ -148,10 +148,7 @@ void complete(TableCurveResult& result) {
         {point.measured.change.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
     if (result.unchanged) {
       for (const std::string& task : inflated_tasks(result.unchanged->task, point.measured.task)) {
-        point.warnings.push_back(fmt::format(
-            "point {}: the release predicts '{}' better than the original does; a finding on released rows "
-            "would be inflated",
-            point.number, task));
+        point.warnings.push_back(fmt::format("point {}: {}", point.number, inflated_text(task)));
       }
     }
     result.warnings.insert(result.warnings.end(), point.warnings.begin(), point.warnings.end());

@@ -1,7 +1,5 @@
 #include "ppan/table/task_measure.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -48,7 +46,7 @@ struct Learner {
 TaskScore score_category(const Learner& learner, const Symbols& train, const Symbols& test,
                          std::int32_t levels, const TaskOptions& options) {
   TaskScore out;
-  out.metric = levels == 2 ? TaskMetric::kAuc : TaskMetric::kAccuracy;
+  out.metric = task_metric(levels);
   AttackTask task;
   task.levels = levels;
   task.prior = Vector<double>::Ones(levels);
@@ -67,8 +65,7 @@ TaskScore score_category(const Learner& learner, const Symbols& train, const Sym
   const auto rate = [&](const Matrix<float>& data) {
     AttackRows rows;
     rows.data = data;
-    const Matrix<float> scores = trees.log_probability(rows);
-    return levels == 2 ? area_under_roc(scores, test, levels) : accuracy(scores, test);
+    return task_rate(trees.log_probability(rows), test, levels);
   };
   out.original = rate(learner.original);
   out.released = rate(learner.released);
@@ -107,18 +104,6 @@ TaskScore score_number(const Learner& learner, const std::vector<double>& train,
 
 }  // namespace
 
-std::string_view to_string(TaskMetric metric) {
-  switch (metric) {
-    case TaskMetric::kAuc:
-      return "AUC";
-    case TaskMetric::kAccuracy:
-      return "accuracy";
-    case TaskMetric::kR2:
-      return "R2";
-  }
-  return "unknown";
-}
-
 Problems TaskOptions::check() const {
   ProblemList list;
   list.require_at_least("trees", trees, 1);
@@ -152,34 +137,6 @@ std::vector<TaskScore> measure_tasks(const TaskRows& rows, const Schema& schema,
                                     : score_category(learner, train.code, test.code, how.width(), options);
     score.task = how.name;
     out.push_back(std::move(score));
-  }
-  return out;
-}
-
-std::string task_text(const std::vector<TaskScore>& scores) {
-  std::string out;
-  for (const TaskScore& score : scores) {
-    if (!out.empty()) out += "; ";
-    out += fmt::format("{}: {} {:.3f} ({:.3f} to {:.3f}), on released rows {:.3f}", score.task,
-                       to_string(score.metric), score.original.value, score.original.interval95.low,
-                       score.original.interval95.high, score.released.value);
-  }
-  return out;
-}
-
-double task_loss(const std::vector<TaskScore>& unchanged, const std::vector<TaskScore>& scores) {
-  double most = 0;
-  for (std::size_t i = 0; i < std::min(unchanged.size(), scores.size()); ++i)
-    most = std::max(most, unchanged[i].original.value - scores[i].original.value);
-  return most;
-}
-
-std::vector<std::string> inflated_tasks(const std::vector<TaskScore>& unchanged,
-                                        const std::vector<TaskScore>& scores) {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < std::min(unchanged.size(), scores.size()); ++i) {
-    if (scores[i].released.interval95.low > unchanged[i].original.interval95.high)
-      out.push_back(scores[i].task);
   }
   return out;
 }

@@ -1,33 +1,16 @@
 #pragma once
 
-// What a recipient of the release loses: boosted trees learn the task columns from released rows and are
-// tested on original rows (does what was learned hold in the world?) and on released rows (what would a
-// recipient report?).
+// What a recipient of a released table loses (audit/task_score.h): boosted trees learn the task columns from
+// released rows.
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "ppan/audit/attack_numbers.h"
+#include "ppan/audit/task_score.h"
 #include "ppan/encode/encoder.h"
 #include "ppan/read/schema.h"
 
 namespace ppan {
-
-enum class TaskMetric {
-  kAuc,       ///< Two levels: area under the ROC curve.
-  kAccuracy,  ///< More levels: share of the rows that are right.
-  kR2,        ///< Numbers, as encoded: 1 - squared error / variance.
-};
-std::string_view to_string(TaskMetric metric);
-
-struct TaskScore {
-  std::string task{};
-  TaskMetric metric = TaskMetric::kAuc;
-  Rate original{};  ///< Trained on released rows, tested on original ones.
-  Rate released{};  ///< Trained and tested on released rows.
-};
 
 struct TaskOptions {
   int trees = 300;                 ///< At most. At least 1.
@@ -48,13 +31,5 @@ struct TaskRows {
 /// A score for each task column of the schema.
 std::vector<TaskScore> measure_tasks(const TaskRows& rows, const Schema& schema, const Encoding& encoding,
                                      const TaskOptions& options = {});
-
-/// "income: AUC 0.912 (0.905 to 0.919), on released rows 0.884".
-std::string task_text(const std::vector<TaskScore>& scores);
-/// The greatest loss against the unchanged table over the tasks, on original rows; 0 without tasks.
-double task_loss(const std::vector<TaskScore>& unchanged, const std::vector<TaskScore>& scores);
-/// Tasks that a release predicts better on its own rows than the unchanged table does, beyond both intervals.
-std::vector<std::string> inflated_tasks(const std::vector<TaskScore>& unchanged,
-                                        const std::vector<TaskScore>& scores);
 
 }  // namespace ppan

@@ -10,10 +10,13 @@
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_file.h"
 #include "ppan/trade_off/table_run.h"
+#include "ppan/trade_off/task_columns.h"
 #include "ppan/trade_off/training_record.h"
 
 namespace ppan {
 namespace {
+
+constexpr std::string_view kRecords = "images";
 
 Estimate unchanged_leakage(const ImageCurveResult& result) {
   return {.nats = result.entropy,
@@ -57,9 +60,16 @@ std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurv
   if (image_dominated(point, result)) out.emplace_back(kDominatedWarning);
   if (found > result.time_sharing(point.measure.distortion))
     out.emplace_back("time-sharing at the same distortion would leak less");
-  if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target))
+  if (result.given.code.task_budget) {
+    if (misses_budget(point.training_distortion, point.target))
+      out.push_back(fmt::format("{:.4f} nats about the task were lost in training, above the budget of {:.4f}",
+                                point.training_distortion, point.target));
+  } else if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target)) {
     out.push_back(fmt::format("the distortion is {:.4f}, above the budget of {:.4f}",
                               point.measure.distortion, point.target));
+  }
+  for (const std::string& task : inflated_tasks(result.task_unchanged, point.measure.task))
+    out.push_back(inflated_text(task, kRecords));
   return out;
 }
 
@@ -84,9 +94,11 @@ AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std:
   return out;
 }
 
-// Points of the curve and what it is compared with.
-CurveTable image_curve_table(const ImageCurveResult& result) {
-  CurveTable out;
+namespace {
+
+// The columns of a task only where one was named, so that other runs keep theirs.
+std::vector<std::string> more_columns(const ImageCurveResult& result) {
+  std::vector<std::string> out;
   for (const std::string_view name :
        {curve_column::kPoint, curve_column::kLeakageLow, curve_column::kLeakageHigh,
         curve_column::kLeakageKind, curve_column::kLeakageMethod, curve_column::kUpperBound,
@@ -95,33 +107,52 @@ CurveTable image_curve_table(const ImageCurveResult& result) {
         std::string_view("unchanged_share"), curve_column::kTrainingDistortion, curve_column::kTrainingBelief,
         curve_column::kStop, curve_column::kSeed, curve_column::kSeconds, std::string_view("model"),
         std::string_view("label")})
-    out.more_columns.emplace_back(name);
+    out.emplace_back(name);
+  if (!result.task_unchanged.empty() || (!result.points.empty() && !result.points.front().measure.task.empty()))
+    out.insert(out.end() - 2, kTaskColumns.begin(), kTaskColumns.end());
+  return out;
+}
+
+void add_task(const std::vector<TaskScore>& scores, const ImageCurveResult& result, CurveRow& row) {
+  set_task(scores, row, kRecords);
+  set_task_loss(result.task_unchanged, scores, row);
+}
+
+CurveRow row_of(const ImagePoint& point, const ImageCurveResult& result) {
   const bool paper = result.given.method == ImageMethod::kPaper;
-  for (const ImagePoint& point : result.points) {
-    const int number = static_cast<int>(point.plan) + 1;
-    const ImageAttackerScore& best = point.measure.attack.strongest();
-    CurveRow row;
-    row.series = kImageSeries;
-    (paper ? row.weight : row.budget) = point.target;
-    row.distortion = point.measure.distortion;
-    row.set_leakage(best.leakage);
-    row.set(curve_column::kPoint, std::to_string(number));
-    if (!point.measure.upper.empty()) row.set(curve_column::kUpperBound, point.measure.upper.front().nats);
-    row.set("accuracy", best.accuracy.value);
-    row.set("prior_accuracy", point.measure.attack.prior_accuracy);
-    row.set("belief_accuracy", point.measure.belief_accuracy);
-    row.set("time_sharing", result.time_sharing(point.measure.distortion));
-    if (point.measure.attack.code) row.set("code_attacker", point.measure.attack.code->leakage.nats);
-    if (!result.given.code.gate.empty() && !paper) row.set("unchanged_share", point.measure.unchanged);
-    row.set(curve_column::kTrainingDistortion, point.training_distortion);
-    row.set(curve_column::kTrainingBelief, point.measure.belief);
-    record_training(point.training, row);
-    row.set(curve_column::kSeed, std::to_string(result.given.seed));
-    row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
-    row.set("model", model_name(number));
-    row.set("label", fmt::format("point {}", number));
-    out.rows.push_back(std::move(row));
-  }
+  const int number = static_cast<int>(point.plan) + 1;
+  const ImageAttackerScore& best = point.measure.attack.strongest();
+  CurveRow row;
+  row.series = kImageSeries;
+  (paper ? row.weight : row.budget) = point.target;
+  row.distortion = point.measure.distortion;
+  row.set_leakage(best.leakage);
+  row.set(curve_column::kPoint, std::to_string(number));
+  if (!point.measure.upper.empty()) row.set(curve_column::kUpperBound, point.measure.upper.front().nats);
+  row.set("accuracy", best.accuracy.value);
+  row.set("prior_accuracy", point.measure.attack.prior_accuracy);
+  row.set("belief_accuracy", point.measure.belief_accuracy);
+  row.set("time_sharing", result.time_sharing(point.measure.distortion));
+  if (point.measure.attack.code) row.set("code_attacker", point.measure.attack.code->leakage.nats);
+  if (!result.given.code.gate.empty() && !paper) row.set("unchanged_share", point.measure.unchanged);
+  row.set(curve_column::kTrainingDistortion, point.training_distortion);
+  row.set(curve_column::kTrainingBelief, point.measure.belief);
+  record_training(point.training, row);
+  row.set(curve_column::kSeed, std::to_string(result.given.seed));
+  row.set(curve_column::kSeconds, point.seconds + point.measure.seconds);
+  row.set("model", model_name(number));
+  row.set("label", fmt::format("point {}", number));
+  add_task(point.measure.task, result, row);
+  return row;
+}
+
+}  // namespace
+
+// Points of the curve and what it is compared with.
+CurveTable image_curve_table(const ImageCurveResult& result) {
+  CurveTable out;
+  out.more_columns = more_columns(result);
+  for (const ImagePoint& point : result.points) out.rows.push_back(row_of(point, result));
   const auto add = [&](const char* series, double distortion, const Estimate& leakage,
                        const std::string& model, const std::string& label) {
     CurveRow row;
@@ -134,8 +165,10 @@ CurveTable image_curve_table(const ImageCurveResult& result) {
   };
   add("reference/unchanged", result.unchanged_distortion, unchanged_leakage(result), kUnchangedModel,
       "as it is");
+  add_task(result.task_unchanged, result, out.rows.back());
   add("reference/constant", result.constant_distortion, constant_leakage(result), kConstantModel,
       "the mean image for everybody");
+  add_task(result.task_constant, result, out.rows.back());
   const auto add_line = [&](double distortion, const std::string& label) {
     Estimate line = unchanged_leakage(result);
     line.nats = result.time_sharing(distortion);
@@ -231,6 +264,7 @@ ImageReleaseModel image_point_model(const ImagePoint& point, const ImageCurveOpt
   if (given.method == ImageMethod::kCode) common.budget = point.target;
   common.distortion = point.measure.distortion;
   common.leakage = point.measure.attack.strongest().leakage;
+  common.task = task_text(point.measure.task, kRecords);
   record_training(point.training, common);
   return {.images = point.model, .class_names = train.class_names, .origin = std::move(common)};
 }
@@ -241,18 +275,19 @@ void save_image_models(const std::filesystem::path& directory, const ImageCurveR
     save_model(directory / model_name(static_cast<int>(point.plan) + 1),
                image_point_model(point, result.given, train, common));
   const auto save_end = [&](const char* file, const ImageModel& images, const char* label, double distortion,
-                            const Estimate& leakage) {
+                            const Estimate& leakage, const std::vector<TaskScore>& task) {
     ImageReleaseModel model{.images = images, .class_names = train.class_names, .origin = common};
     model.origin.label = label;
     model.origin.distortion = distortion;
     model.origin.leakage = leakage;
+    model.origin.task = task_text(task, kRecords);
     model.origin.training_rows = 0;  // It was not trained.
     save_model(directory / file, model);
   };
   save_end(kUnchangedModel, unchanged_model(train), "unchanged", result.unchanged_distortion,
-           unchanged_leakage(result));
+           unchanged_leakage(result), result.task_unchanged);
   save_end(kConstantModel, constant_model(train), "constant", result.constant_distortion,
-           constant_leakage(result));
+           constant_leakage(result), result.task_constant);
 }
 
 }  // namespace ppan

@@ -40,6 +40,9 @@ constexpr const char* kMade = "found by new attackers on held-out images while t
 // Mini-batches that a training of usual length goes through; where the settings were found, those of MNIST.
 constexpr double kUsualSteps = 6000;
 constexpr double kUsualStartSteps = 3600;
+// Price of a code where a task is kept. A code that is to tell of the task grows long, and a long one hides
+// from its adversary what new attackers find (docs/decisions/0007-images.md).
+constexpr double kTaskCodeWeight = 0.01;
 // Of the way from the images themselves to their mean.
 constexpr double kFirstBudget = 0.2;
 constexpr double kLastBudget = 0.9;
@@ -68,6 +71,12 @@ ModelOrigin origin_of(const Known& known) {
   return out;
 }
 
+std::string useful_text(const ImageSet& train, const CodeImageOptions& code) {
+  if (!code.keeps_task()) return "the image";
+  const std::string task = fmt::format("what tells of '{}'", train.task.name);
+  return code.task_budget ? task : "the image, and " + task;
+}
+
 RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) {
   const JobFile& job = known.run.job;
   const ImageSet& train = known.data.train;
@@ -80,7 +89,7 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
       source);
   out.hidden = fmt::format("the label, one of {}", train.classes);
   out.observed = "the image";
-  out.useful = "the image";
+  out.useful = useful_text(train, result.given.code);
   summarize_images(result, out);
   const CodeImageOptions& code = result.given.code;
   out.facts = {{"images", fmt::format("{} of {} x {} pixels", known.images, train.height, train.width)},
@@ -91,6 +100,9 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
                                       code.start_epochs)},
                {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
                {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)}};
+  if (!train.task.empty())
+    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not look at it", train.task.name,
+                                               train.task.classes));
   if (!known.run.data_fingerprint.empty())
     out.facts.emplace_back("fingerprint of images and labels", known.run.data_fingerprint);
   out.claimed = claims::of_images();
@@ -123,19 +135,60 @@ void write_run(const ImageCurveResult& result, const Known& known, const fs::pat
 
 }  // namespace
 
+namespace {
+
+// Where the labels of the task are: a file of their own, or the table of the labels.
+fs::path task_path(const JobFile& job) {
+  return job.directory / (job.image.task_labels.empty() ? job.image.labels : job.image.task_labels);
+}
+
+// Before anything is read: a job that names several files that are not there is told so once.
+void require_task_files(const JobFile& job) {
+  ProblemList absent;
+  std::error_code ignored;
+  const bool there = fs::exists(task_path(job), ignored);
+  for (const auto& [key, path] : {std::pair("data.images", job.directory / job.image.images),
+                                  std::pair("data.labels", job.directory / job.image.labels),
+                                  std::pair("data.task_labels", task_path(job))})
+    absent.require(there || fs::exists(path, ignored), key, fmt::format("there is no {}", path.string()));
+  require_none(absent.take(), "the files of this job are not there", ErrorCode::kBadInput);
+}
+
+}  // namespace
+
 ImageSet load_images(const JobFile& job) {
   const fs::path images = job.directory / job.image.images;
   const fs::path labels = job.directory / job.image.labels;
   std::error_code ignored;
+  if (!job.image.task_labels.empty()) require_task_files(job);
   if (!fs::exists(images, ignored))
     throw Error(ErrorCode::kIo, fmt::format("there is no {}", images.string()),
                 "name the images with data.images, relative to the job file");
-  if (fs::is_directory(images, ignored)) {
-    return read_labelled_png_directory(images, labels,
-                                       job.image.columns);
-  }
-  return read_idx_pair(images, labels);
+  ImageSet set = fs::is_directory(images, ignored) ? read_labelled_png_directory(images, labels, job.image.columns)
+                                                   : read_idx_pair(images, labels);
+  if (job.image.has_task())
+    read_task(set, task_path(job), {.file = job.image.columns.file, .label = job.image.task_column});
+  return set;
 }
+
+namespace {
+
+// A score needs images of two classes in both parts.
+void require_task(const ImageSplit& data) {
+  if (data.train.task.empty()) return;
+  constexpr Index kLeastOfClass = 5;
+  for (const ImageSet* part : {&data.train, &data.test}) {
+    std::vector<Index> count(static_cast<std::size_t>(part->task.classes), 0);
+    for (const std::int32_t code : part->task.code) ++count[static_cast<std::size_t>(code)];
+    if (std::ranges::count_if(count, [](Index n) { return n >= kLeastOfClass; }) >= 2) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("the images to {} on have fewer than two classes of the task '{}' with {} images each",
+                            part == &data.train ? "train" : "measure", part->task.name, kLeastOfClass),
+                "give more images of the rare classes, or another task");
+  }
+}
+
+}  // namespace
 
 ImageSplit split_images(const ImageSet& set, const JobFile& job) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(set.size()));
@@ -158,6 +211,7 @@ ImageSplit split_images(const ImageSet& set, const JobFile& job) {
     throw Error(ErrorCode::kBadInput,
                 "the images to train on are all of one class, so there is nothing to hide",
                 "give images of other classes, or other labels");
+  require_task(out);
   for (const std::int32_t label : out.test.labels) {
     if (count[static_cast<std::size_t>(label)] == 0)
       throw Error(ErrorCode::kBadInput,
@@ -175,6 +229,11 @@ ImageCurveOptions image_options(const ImageJob& job, const ImageSplit& data) {
   code.decoder.assign(code.encoder.rbegin(), code.encoder.rend());
   if (job.code_size) code.code = *job.code_size;
   code.batch = std::min(code.batch, images);
+  if (job.has_task()) {
+    code.task_budget = job.usefulness == Usefulness::kTask;
+    if (job.usefulness == Usefulness::kBoth) code.task_weight = job.task_weight;
+    if (code.keeps_task()) code.code_weight = kTaskCodeWeight;
+  }
   if (job.curve.epochs) {
     code.epochs = *job.curve.epochs;
     code.start_epochs = std::max(1, static_cast<int>(std::lround(0.6 * static_cast<double>(code.epochs))));
@@ -191,8 +250,12 @@ ImageCurveOptions image_options(const ImageJob& job, const ImageSplit& data) {
   if (out.targets.empty()) {
     const Matrix<float>& y = data.test.pixels;
     const Eigen::RowVectorXf mean = data.train.pixels.colwise().mean();
-    const double least = pixel_cross_entropy(y, y).mean();
-    const double most = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean();
+    double least = pixel_cross_entropy(y, y).mean();
+    double most = pixel_cross_entropy(y, mean.replicate(y.rows(), 1)).mean();
+    if (code.task_budget) {  // from all that can be known about the task to nothing
+      least = 0;
+      most = empirical_entropy(data.train.task.code, data.train.task.classes);
+    }
     for (int i = 0; i < job.points; ++i) {
       const double along = job.points == 1 ? 0.5 : static_cast<double>(i) / (job.points - 1);
       out.targets.push_back(least + (most - least) * (kFirstBudget + along * (kLastBudget - kFirstBudget)));
@@ -203,9 +266,9 @@ ImageCurveOptions image_options(const ImageJob& job, const ImageSplit& data) {
 
 namespace {
 
-class ImageTask final : public CurveTask {
+class ImageCurveTask final : public CurveTask {
  public:
-  ImageTask(CurveRun run, CurveEvents events)
+  ImageCurveTask(CurveRun run, CurveEvents events)
       : run_(std::move(run)), events_(std::move(events)) {
     const ImageSet all = load_images(run_.job);
     images_ = all.size();
@@ -280,7 +343,7 @@ class ImageTask final : public CurveTask {
 }  // namespace
 
 std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events) {
-  return std::make_unique<ImageTask>(std::move(run), std::move(events));
+  return std::make_unique<ImageCurveTask>(std::move(run), std::move(events));
 }
 
 }  // namespace ppan

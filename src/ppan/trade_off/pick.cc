@@ -51,7 +51,7 @@ HullMixture choose_by_task(double most, const Candidates& from) {
                                     [](const auto& loss) { return loss.has_value(); });
   if (!measured)
     throw Error(ErrorCode::kUsage, "this run measured no task",
-                "name a column in roles.task and run 'ppan curve'");
+                "name a column in roles.task, or of images their task with data.task_labels, and run 'ppan curve'");
   if (!best) throw Error(ErrorCode::kUsage, fmt::format("no point loses {:g} or less of its task", most));
   return {.first = *best, .second = *best, .second_weight = 0, .point = from.points[*best]};
 }

@@ -22,6 +22,7 @@
 #include "ppan/report/html.h"
 #include "ppan/trade_off/audit_run.h"
 #include "ppan/trade_off/model_audit.h"
+#include "ppan/trade_off/task_columns.h"
 #include "ppan/trade_off/training_record.h"
 
 namespace ppan {
@@ -59,18 +60,6 @@ ReleaseModel model_of(const TableModel& table, const MeasuredRelease& measured, 
   out.origin.data_fingerprint = run.data_fingerprint;
   out.origin.settings = given_settings(run.job);
   return out;
-}
-
-// The first task in columns of its own, all of them in words.
-void set_task(const std::vector<TaskScore>& scores, CurveRow& row) {
-  if (scores.empty()) return;
-  const TaskScore& first = scores.front();
-  row.set(curve_column::kTaskMetric, fmt::format("{}: {}", first.task, to_string(first.metric)));
-  row.set(curve_column::kTaskScore, first.original.value);
-  row.set(curve_column::kTaskLow, first.original.interval95.low);
-  row.set(curve_column::kTaskHigh, first.original.interval95.high);
-  row.set(curve_column::kTaskReleased, first.released.value);
-  row.set(curve_column::kTasks, task_text(scores));
 }
 
 CurveRow row_of(const MeasuredRelease& measured) {
@@ -410,8 +399,7 @@ CurveTable curve_of(const TableCurveResult& result) {
   CurveTable out;
   out.more_columns = more_columns();
   const auto set_loss = [&](const std::vector<TaskScore>& scores, CurveRow& row) {
-    if (result.unchanged && !scores.empty())
-      row.set(column::kTaskLoss, task_loss(result.unchanged->task, scores));
+    if (result.unchanged) set_task_loss(result.unchanged->task, scores, row);
   };
   for (const TablePoint& point : result.points) {
     CurveRow row = row_of(point.measured);

@@ -14,14 +14,22 @@ Problems GameOptions::check() const {
   list.add("adam", adam.check());
   const bool finite_release =
       mechanism.kind == MechanismKind::kFinite || mechanism.kind == MechanismKind::kGumbel;
-  list.require(distortion != DistortionKind::kError || finite_release, "distortion",
-               "probability of error needs a finite mechanism");
-  list.require((distortion != DistortionKind::kSquared && distortion != DistortionKind::kPixelCrossEntropy) ||
-                   !finite_release,
-               "distortion",
-               "squared error and pixel cross-entropy need a mechanism that releases real numbers");
-  list.require(distortion != DistortionKind::kPixelCrossEntropy || mechanism.sigmoid_output, "distortion",
-               "pixel cross-entropy needs mechanism.sigmoid_output");
+  const auto check_kind = [&](DistortionKind kind, const char* field) {
+    list.require(kind != DistortionKind::kError || finite_release, field,
+                 "probability of error needs a finite mechanism");
+    list.require((kind != DistortionKind::kSquared && kind != DistortionKind::kPixelCrossEntropy) ||
+                     !finite_release,
+                 field, "squared error and pixel cross-entropy need a mechanism that releases real numbers");
+    list.require(kind != DistortionKind::kPixelCrossEntropy || mechanism.sigmoid_output, field,
+                 "pixel cross-entropy needs mechanism.sigmoid_output");
+  };
+  check_kind(distortion, "distortion");
+  list.require_at_least("second.price", second.price, 0);
+  if (second.price > 0) {
+    check_kind(second.kind, "second.kind");
+    list.require(second.kind != distortion, "second.kind", "is that of the first distortion");
+    list.require(mechanism.gate.empty(), "mechanism.gate", "does not go with a second distortion");
+  }
   list.require(alpha >= 1, "alpha", std::to_string(alpha) + " is not allowed; it must be at least 1");
   list.require_at_least("code_weight", code_weight, 0);
   list.require(code_weight <= 0 || mechanism.kind == MechanismKind::kNoisyCode, "code_weight",
@@ -43,6 +51,11 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
       distortion_(distortion ? std::move(distortion)
                              : make_distortion(options.distortion, options.utility,
                                                options.mechanism.released, records.useful)),
+      second_(options.second.price > 0 ? make_distortion(options.second.kind, options.utility,
+                                                         options.mechanism.released, records.second)
+                                       : nullptr),
+      second_price_(options.second.price),
+      utility_frozen_(options.utility_frozen),
       budget_(options.budget),
       code_weight_(options.code_weight),
       whole_power_(std::isinf(options.alpha) ? 1 : (options.alpha - 1) / options.alpha),
@@ -56,6 +69,8 @@ Match<Scalar>::Match(const GameOptions& options, const Records<Scalar>& records,
       throw Error(ErrorCode::kUsage, "an alpha-loss needs a sensitive attribute with finitely many values",
                   "set alpha (privacy.alpha of a job) to 1");
   }
+  if (second_ && records.second.rows() != records.rows())
+    throw Error(ErrorCode::kUsage, "a second distortion needs a second useful attribute of every record");
   if (options.discriminator.weight > 0)
     discriminator_.emplace(options.discriminator, options.mechanism.released);
   symbols_ = symbol_game(options, records);
@@ -76,14 +91,20 @@ std::optional<SymbolGame<Scalar>> Match<Scalar>::symbol_game(const GameOptions& 
 }
 
 template <typename Scalar>
+Posterior<Scalar>* Match<Scalar>::learner() {
+  Posterior<Scalar>* first = distortion_->learner();
+  return first == nullptr && second_ ? second_->learner() : first;
+}
+
+template <typename Scalar>
 void Match<Scalar>::initialise(const SeededRandom& random) {
   auto mechanism_stream = random.fork("mechanism");
   mechanism_->initialise(mechanism_stream);
   auto adversary_stream = random.fork("adversary");
   adversary_.initialise(adversary_stream);
-  if (Posterior<Scalar>* learner = distortion_->learner()) {
+  if (Posterior<Scalar>* q = learner()) {
     auto stream = random.fork("utility");
-    learner->initialise(stream);
+    q->initialise(stream);
   }
   if (discriminator_) {
     auto stream = random.fork("discriminator");
@@ -97,8 +118,8 @@ MatchState<Scalar> Match<Scalar>::state() {
   state.mechanism = {mechanism_->parameters(), mechanism_adam_.state()};
   state.adversary = {adversary_.parameters(), adversary_adam_.state(), adversary_.averages_started()};
   if (discriminator_) state.discriminator = {discriminator_->parameters(), discriminator_adam_.state()};
-  if (Posterior<Scalar>* learner = distortion_->learner()) {
-    state.utility = {learner->parameters(), utility_adam_.state(), learner->averages_started()};
+  if (Posterior<Scalar>* q = learner()) {
+    state.utility = {q->parameters(), utility_adam_.state(), q->averages_started()};
   }
   state.multiplier = budget_.multiplier();
   state.running = budget_.running();
@@ -123,9 +144,9 @@ void Match<Scalar>::resume(const MatchState<Scalar>& state) {
   if (discriminator_) {
     take(state.discriminator, "discriminator", discriminator_->parameters(), discriminator_adam_);
   }
-  if (Posterior<Scalar>* learner = distortion_->learner()) {
-    take(state.utility, "utility network", learner->parameters(), utility_adam_);
-    learner->set_averages_started(state.utility.averages_started);
+  if (Posterior<Scalar>* q = learner()) {
+    take(state.utility, "utility network", q->parameters(), utility_adam_);
+    q->set_averages_started(state.utility.averages_started);
   }
   if (budget_.options().memory > 0 && state.mechanism.adam.m.size() > 0 && state.running.steps == 0) {
     throw Error(ErrorCode::kUsage,
@@ -188,14 +209,17 @@ double Match<Scalar>::step_discriminator(const Records<Scalar>& batch, double ra
 
 template <typename Scalar>
 double Match<Scalar>::step_utility(const Records<Scalar>& batch, double rate) {
-  Posterior<Scalar>* learner = distortion_->learner();
-  if (!learner) return 0;
-  learner->observe(draws_.released);
-  distortion_->evaluate(draws_, batch.useful, distortion_value_);
+  Posterior<Scalar>* q = learner();
+  if (!q || utility_frozen_) return 0;
+  const bool first = distortion_->learner() == q;
+  Distortion<Scalar>& learned = first ? *distortion_ : *second_;
+  const Attribute<Scalar>& useful = first ? batch.useful : batch.second;
+  q->observe(draws_.released);
+  learned.evaluate(draws_, useful, distortion_value_);
   const double value = -weighted_mean(distortion_value_);
   d_distortion_ = draws_.weight * (Scalar(1) / static_cast<Scalar>(draws_.records));
-  distortion_->learner_backward(draws_, batch.useful, d_distortion_, utility_gradient_);
-  utility_adam_.step(rate, utility_gradient_, learner->parameters());
+  learned.learner_backward(draws_, useful, d_distortion_, utility_gradient_);
+  utility_adam_.step(rate, utility_gradient_, q->parameters());
   return value;
 }
 
@@ -254,8 +278,20 @@ void Match<Scalar>::add_distortion(const Records<Scalar>& batch, StepReport& rep
 }
 
 template <typename Scalar>
+void Match<Scalar>::add_second(const Records<Scalar>& batch, StepReport& report) {
+  second_->evaluate(draws_, batch.second, second_value_);
+  report.second = second_price_ * weighted_mean(second_value_);
+  d_distortion_ = draws_.weight * static_cast<Scalar>(second_price_ / static_cast<double>(draws_.records));
+  second_->backward(draws_, batch.second, d_distortion_, draws_gradient_);
+}
+
+template <typename Scalar>
 void Match<Scalar>::add_weight_price(Index k) {
   auto gradient = draws_gradient_.weight.col(k).array();
+  if (second_) {
+    const auto price = static_cast<Scalar>(second_price_ / static_cast<double>(draws_.records));
+    gradient += price * second_value_.col(k).array();
+  }
   if (budget_.by_draw()) {
     const Scalar share = Scalar(1) / static_cast<Scalar>(draws_.records);
     gradient += share * draw_cost_.col(k).array();
@@ -298,6 +334,7 @@ StepReport Match<Scalar>::evaluate_mechanism(const Records<Scalar>& batch, Vecto
   }
   if (code_weight_ > 0) add_code_length(report);
   add_distortion(batch, report);
+  if (second_) add_second(batch, report);
   if (discriminator_) report.discriminator = discriminator_->evaluate_release(draws_, draws_gradient_);
 
   if (draws_.weights_learned) {

@@ -5,8 +5,8 @@
 // who steps when is the loop's business (train.h).
 //
 // Loss of the mechanism, over a batch of n records with K weighted draws each (game/draws.h):
-//     1/n sum_i sum_k weight_ik u(Q(x_i|z_ik))  +  penalty(d)  +  gamma mean log D(z),
-//     d_i = sum_k weight_ik d(y_i, z_ik),
+//     1/n sum_i sum_k weight_ik u(Q(x_i|z_ik))  +  penalty(d)  +  price mean d'  +  gamma mean log D(z),
+//     d_i = sum_k weight_ik d(y_i, z_ik),  d'_i = sum_k weight_ik d'(y'_i, z_ik),
 // where u(q) = log q, or with an alpha-loss of order alpha > 1
 //     u(q) = alpha/(alpha-1) (q^((alpha-1)/alpha) - 1),
 // minus the loss of the adversary, who ascends the mean of the same u. Its best answer is then not the
@@ -26,11 +26,17 @@
 
 namespace ppan {
 
+/// d': what the release costs in a second sense of usefulness, at a fixed price; of Records::second.
+struct SecondDistortion {
+  DistortionKind kind = DistortionKind::kInformation;
+  double price = 0;  ///< Nats of leakage for a unit of d'. At least 0; 0: there is none.
+};
+
 struct GameOptions {
   MechanismOptions mechanism;
   PosteriorOptions adversary;
   DistortionKind distortion = DistortionKind::kSquared;
-  PosteriorOptions utility;  ///< Q', for DistortionKind::kInformation.
+  PosteriorOptions utility;  ///< Q', for DistortionKind::kInformation of either distortion.
   BudgetOptions budget;
   DiscriminatorOptions discriminator;
   /// beta of a noisy code: beta/2 times the mean squared length of its centres, of those records that go
@@ -40,6 +46,9 @@ struct GameOptions {
   AdamOptions adam;
   /// Order of the adversary's loss: 1, the log-loss, to infinity. Other than 1 only for finite X.
   double alpha = 1;
+  SecondDistortion second{};
+  /// Q' stays as it starts (TrainStart::utility): a teacher, who judges every mechanism alike.
+  bool utility_frozen = false;
 
   [[nodiscard]] Problems check() const;
 };
@@ -50,7 +59,8 @@ struct StepReport {
   double distortion = 0;      ///< mean d
   double penalty = 0;         ///< Of the budget, and of the length of a code.
   double discriminator = 0;   ///< gamma mean log D(z)
-  [[nodiscard]] double loss() const { return log_likelihood + penalty + discriminator; }
+  double second = 0;          ///< price mean d'
+  [[nodiscard]] double loss() const { return log_likelihood + penalty + discriminator + second; }
 };
 
 /// A learning player between two steps.
@@ -99,8 +109,10 @@ class Match {
   /// With an alpha-loss: (alpha-1)/alpha times `share`, 0 to 1, is the power that the players feel from now on;
   /// 0 is the log-loss. What is reported stays of order alpha.
   void sharpen(double share) { power_ = share * whole_power_; }
+  /// Q', if one of the distortions is learned; otherwise null.
+  [[nodiscard]] Posterior<Scalar>* learner();
   /// True if step_discriminator() or step_utility() do anything.
-  [[nodiscard]] bool has_helpers() { return discriminator_ || distortion_->learner(); }
+  [[nodiscard]] bool has_helpers() { return discriminator_ || (learner() && !utility_frozen_); }
 
   /// New draws for this batch; the steps below are taken on them, with the same batch. `noise` must outlive
   /// them.
@@ -109,7 +121,7 @@ class Match {
   double step_adversary(const Records<Scalar>& batch, double rate);
   /// Ascends the discriminator's objective, if there is one; returns it as it was before the step.
   double step_discriminator(const Records<Scalar>& batch, double rate);
-  /// Ascends mean log Q'(y|z), if the distortion is learned; returns it as it was before the step.
+  /// Ascends mean log Q'(y|z), if a distortion is learned and not frozen; returns it as it was before the step.
   double step_utility(const Records<Scalar>& batch, double rate);
   /// Descends the mechanism's loss and moves the budget's multiplier.
   /// `share`: `rate` as a share of its greatest (Budget::update).
@@ -137,6 +149,8 @@ class Match {
   void weigh_scores(Scalar factor);
   // Distortion, its penalty and their gradient, but for that of the weights.
   void add_distortion(const Records<Scalar>& batch, StepReport& report);
+  // The same of the second distortion.
+  void add_second(const Records<Scalar>& batch, StepReport& report);
   // The part of the weights' gradient that comes from the penalty, of draw k.
   void add_weight_price(Index k);
   // beta/2 mean |centre|^2 and its gradient
@@ -145,6 +159,9 @@ class Match {
   std::unique_ptr<Mechanism<Scalar>> mechanism_;
   Posterior<Scalar> adversary_;
   std::unique_ptr<Distortion<Scalar>> distortion_;
+  std::unique_ptr<Distortion<Scalar>> second_;  // null: there is none
+  double second_price_;
+  bool utility_frozen_;
   Budget<Scalar> budget_;
   double code_weight_;
   double whole_power_;  // (alpha - 1) / alpha
@@ -171,6 +188,7 @@ class Match {
   Matrix<Scalar> utility_slope_;  // du / dlog Q
   Matrix<Scalar> distortion_value_;
   Matrix<Scalar> d_distortion_;
+  Matrix<Scalar> second_value_;
   Matrix<Scalar> draw_cost_;    // of a penalty on each draw
   Matrix<Scalar> code_length_;  // squared, records x K
   Vector<Scalar> rest_;         // probability of being released unchanged, where a gate gives one

@@ -73,6 +73,8 @@ class Training {
     match_.initialise(root_.fork("parameters"));
     take_start(start.mechanism, "mechanism", match_.mechanism().parameters());
     take_start(start.adversary, "adversary", match_.adversary().parameters());
+    if (start.utility.size() > 0 && match_.learner())
+      take_start(start.utility, "utility network", match_.learner()->parameters());
     match_.set_multiplier(start.multiplier);
     summary_.batch_used = std::min(options.batch, records.rows());
     batches_ = records.rows() / summary_.batch_used;  // a remainder gets its turn in another order
@@ -139,6 +141,7 @@ class Training {
     report.mean.distortion *= share;
     report.mean.penalty *= share;
     report.mean.discriminator *= share;
+    report.mean.second *= share;
     report.adversary *= share / options_.adversary_steps;
     report.discriminator *= share;
     report.utility *= share;
@@ -168,6 +171,7 @@ class Training {
     report.mean.distortion += step.distortion;
     report.mean.penalty += step.penalty;
     report.mean.discriminator += step.discriminator;
+    report.mean.second += step.second;
   }
 
   bool diverged(const EpochReport& report) {

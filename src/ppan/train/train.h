@@ -52,7 +52,7 @@ struct EpochReport {
   StepReport mean;
   double adversary = 0;      ///< mean log Q(x|z) at the adversary's own steps
   double discriminator = 0;  ///< its objective, 0 without one
-  double utility = 0;        ///< mean log Q'(y|z), 0 without a learned distortion
+  double utility = 0;        ///< mean log Q'(y|z) at the steps of Q', 0 where it makes none
   double multiplier = 0;     ///< of a dual budget
 };
 
@@ -98,6 +98,7 @@ struct TrainStart {
   std::unique_ptr<Distortion<Scalar>> distortion;  ///< Of the caller's own; null: options.game.distortion.
   Vector<Scalar> mechanism;                        ///< Parameters; empty: random.
   Vector<Scalar> adversary;                        ///< Parameters; empty: random.
+  Vector<Scalar> utility;                          ///< Of Q'; empty: random.
   double multiplier = 0;                           ///< Of a dual budget. At least 0.
   /// Goes on from here; records and options must be those of the training that was interrupted. What follows
   /// is then bit for bit what would have followed there.

@@ -9,8 +9,8 @@ namespace ppan {
 
 template <typename Archive>
 void members(Archive& archive, StepReport& value) {
-  auto& [log_likelihood, distortion, penalty, discriminator] = value;
-  archive(log_likelihood, distortion, penalty, discriminator);
+  auto& [log_likelihood, distortion, penalty, discriminator, second] = value;
+  archive(log_likelihood, distortion, penalty, discriminator, second);
 }
 template <typename Archive>
 void members(Archive& archive, EpochReport& value) {

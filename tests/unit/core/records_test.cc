@@ -55,6 +55,12 @@ TYPED_TEST(Gather, TakesTheNamedRowsInTheirOrderWithRepeats) {
   EXPECT_EQ(batch.sensitive[1].value(1, 0), -1);
   EXPECT_THAT(batch.useful.code, ElementsAre(1, 1, 1));
   EXPECT_EQ(batch.rows(), 3);
+  EXPECT_EQ(batch.second.rows(), 0);
+  auto with_second = records;
+  with_second.second = {.code = {0, 1, 0, 1}, .levels = 2, .value = {}};
+  gather(with_second, rows.data(), 3, batch);
+  EXPECT_THAT(batch.second.code, ElementsAre(1, 0, 1));
+  EXPECT_THAT(cast<double>(with_second).second.code, ElementsAre(0, 1, 0, 1));
 }
 
 TYPED_TEST(Gather, ASecondBatchOfTheSameSizeReusesItsStorage) {

@@ -211,6 +211,8 @@ TEST(Job, ImagesAndTablesDoNotMix) {
             "  line 9, train.restarts: is for tables, but data.images makes this a job about images\n"
             "  line 11, mechanism.family: must be \"noisy-code\" or \"auto\" for images");
   EXPECT_THAT(error_of("[data]\nlabels = \"l\"\n"), HasSubstr("data.labels: is for images"));
+  EXPECT_THAT(error_of("[data]\nsource = \"t.csv\"\ntask_labels = \"l\"\ntask_column = \"c\"\n"),
+              ::testing::AllOf(HasSubstr("data.task_labels: is for images"), HasSubstr("data.task_column: is for images")));
 }
 
 const std::string kTable =
@@ -307,6 +309,26 @@ TEST(Job, ImagesShowTheirOwnSettings) {
   const std::string text = write_job(job);
   EXPECT_THAT(text, testing::Not(HasSubstr("[roles]")));
   EXPECT_THAT(text, HasSubstr("\n# batch = 100\n"));
+}
+
+TEST(Job, ATaskOfImagesIsAnotherLabelThanTheHiddenOne) {
+  const std::string images = "[data]\nimages = \"i\"\nlabels = \"l\"\n";
+  const JobFile job = parse_job(images + "task_labels = \"t\"\n[privacy]\nusefulness = \"both\"\ntask_weight = 2\n");
+  EXPECT_TRUE(job.image.has_task());
+  EXPECT_EQ(job.image.task_weight, 2);
+  EXPECT_FALSE(parse_job(images).images.has_task());
+  EXPECT_NO_THROW(parse_job(images + "task_column = \"smile\"\n[privacy]\nusefulness = \"task\"\n"));
+  EXPECT_NO_THROW(parse_job(images + "[privacy]\nusefulness = \"columns\"\n"));
+  EXPECT_EQ(error_of(images + "[privacy]\nusefulness = \"task\"\ntask_weight = 2\n"),
+            "job.toml has 2 problems\n"
+            "  line 5, privacy.usefulness: needs a task: name its labels with data.task_labels or data.task_column\n"
+            "  line 6, privacy.task_weight: needs a task: name its labels with data.task_labels or data.task_column");
+  for (const std::string task : {"task_labels = \"l\"\n", "task_column = \"label\"\n",
+                                 "task_labels = \"l\"\ntask_column = \"label\"\n"})
+    EXPECT_THAT(error_of(images + task), HasSubstr("names the label that is hidden")) << task;
+  EXPECT_NO_THROW(parse_job(images + "task_labels = \"other\"\ntask_column = \"label\"\n"));
+  EXPECT_THAT(error_of(images + "task_labels = \"t\"\n[privacy]\nusefulness = \"task\"\ntask_weight = 2\n"),
+              HasSubstr("privacy.task_weight: is for privacy.usefulness = \"both\" only"));
 }
 
 }  // namespace

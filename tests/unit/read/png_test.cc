@@ -244,6 +244,20 @@ TEST_F(PngFiles, LabelsThatDoNotFit) {
   EXPECT_THAT(labelled_error("file,label\n../images/a.png,x\nb.png,y\n"), HasSubstr("without folders"));
 }
 
+TEST_F(PngFiles, AnotherColumnForTheSameImages) {
+  const fs::path table = directory_ / "tasks.csv";
+  write_file(table, "file,smile\nc.png,yes\na.png,no\nb.png,\n");
+  const std::vector<std::string> files{"a.png", "b.png", "c.png", "d.png"};
+  EXPECT_THAT(read_png_column(table, {.label = "smile"}, files), ElementsAre("no", "", "yes", ""));
+  EXPECT_THAT(error_of([&] { read_png_column(table, {.label = "frown"}, files); }),
+              HasSubstr("has no column 'frown'; its columns are file, smile"));
+  const ImageTask task = task_of_texts("age", {"10", "9", "10"});
+  EXPECT_EQ(task.name, "age");
+  EXPECT_THAT(task.names, ElementsAre("9", "10"));
+  EXPECT_THAT(task.code, ElementsAre(1, 0, 1));
+  EXPECT_FALSE(task.empty());
+}
+
 TEST_F(PngFiles, DirectoryWrittenWholeOrNotAtAll) {
   image("a.png", 1);
   image("b.png", 2);

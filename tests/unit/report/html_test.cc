@@ -181,6 +181,26 @@ TEST(Report, ShowsTheNumbersOfTheCurve) {
   EXPECT_EQ(count_of(page, "<tr data-row="), static_cast<int>(run.curve.rows.size()));
 }
 
+TEST(Report, ShowsWhatARecipientLosesOfRowsAndOfImages) {
+  for (const bool images : {false, true}) {
+    RunFiles run = sample_run({.points = 2, .columns = 1});
+    EXPECT_THAT(to_html(run), Not(HasSubstr("What a recipient loses")));
+    CurveRow& row = run.curve.rows.front();
+    row.series = images ? "ppan/images" : "ppan/table";
+    row.set(curve_column::kTaskMetric, "smile: AUC");
+    row.set(curve_column::kTaskScore, 0.875);
+    row.set(curve_column::kTaskLow, 0.8125);
+    row.set(curve_column::kTaskHigh, 0.9375);
+    const std::string page = to_html(run);
+    EXPECT_EQ(page_fault(page), "");
+    EXPECT_THAT(page, AllOf(HasSubstr("What a recipient loses"), HasSubstr("smile: AUC"), HasSubstr("0.875")));
+    EXPECT_THAT(page, HasSubstr(images ? "New networks learn the task from released images"
+                                       : "Boosted trees learn the task from released rows"));
+    // Images have neither cells nor associations.
+    EXPECT_EQ(page.find("associations</th>") == std::string::npos, images);
+  }
+}
+
 TEST(Report, SaysWhatIsNotClaimedAndNeverPromises) {
   for (const RunFiles& run : {sample_run({.points = 3, .columns = 2}), RunFiles{}}) {
     const std::string page = to_html(run);

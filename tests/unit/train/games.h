@@ -6,6 +6,7 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ppan/train/match.h"
@@ -18,6 +19,8 @@ enum class World {
   kDiscrete,  ///< X uniform on 4 symbols, Y = X with probability 0.7, W = Y.
   kImages,    ///< Y = W six pixels in (0, 1), X one of 3 classes.
   kChain,     ///< X = (a symbol of 3, a real), Y = W two noisy numbers about them.
+  kTask,      ///< kImages with a second Y: whether the first pixel is bright, with some noise.
+  kTaskFirst,  ///< The same with both Y exchanged.
 };
 
 template <typename Scalar>
@@ -41,7 +44,9 @@ Records<Scalar> sample(World world, Index count, std::uint64_t seed) {
       }
       break;
     }
-    case World::kImages: {
+    case World::kImages:
+    case World::kTask:
+    case World::kTaskFirst: {
       records.sensitive.push_back(random_finite<Scalar>(random, count, 3));
       records.useful.value = random_matrix<Scalar>(random, count, 6);
       for (Index i = 0; i < count; ++i) {
@@ -63,6 +68,12 @@ Records<Scalar> sample(World world, Index count, std::uint64_t seed) {
     }
   }
   records.observed = records.useful;
+  if (world == World::kTask || world == World::kTaskFirst) {
+    records.second.levels = 2;
+    for (Index i = 0; i < count; ++i)
+      records.second.code.push_back(records.useful.value(i, 0) + Scalar(0.2 * random.uniform()) > Scalar(0.6) ? 1 : 0);
+  }
+  if (world == World::kTaskFirst) std::swap(records.useful, records.second);
   return records;
 }
 
@@ -92,6 +103,23 @@ inline std::vector<NamedGame> games() {
   const BudgetOptions record{.form = BudgetForm::kRecord, .limit = 0.3, .weight = 5};
   const BudgetOptions record_mean{.form = BudgetForm::kRecordMean, .limit = 0.3, .weight = 5};
   const BudgetOptions weighted{.form = BudgetForm::kWeighted, .weight = 5};
+  const MechanismOptions code_of_images{
+      .kind = K::kNoisyCode, .released = 6, .hidden = {5}, .decoder = {5}, .sigmoid_output = true};
+  GameOptions both{code_of_images, small, DistortionKind::kPixelCrossEntropy, {.hidden = {4}, .skip = true}, dual};
+  both.code_weight = 0.2;
+  both.second = {.price = 0.7};
+  GameOptions taught = both;
+  taught.utility_frozen = true;
+  GameOptions task_first{code_of_images, small, DistortionKind::kInformation, {.hidden = {4}}, weighted};
+  task_first.mechanism.draws = 2;
+  task_first.second = {.kind = DistortionKind::kPixelCrossEntropy, .price = 1.5};
+  // Draws whose weights are learned pay for the task too.
+  GameOptions mixed{{.kind = K::kMixture, .released = 6, .hidden = {5}, .components = 2},
+                    small,
+                    kSquared,
+                    {.hidden = {4}},
+                    record};
+  mixed.second = {.price = 2};
   return {
       {"noise_input",
        World::kGaussian,
@@ -257,6 +285,10 @@ inline std::vector<NamedGame> games() {
         kSquared,
         {},
         dual}},
+      {"images_and_task", World::kTask, both},
+      {"images_and_frozen_task", World::kTask, taught},
+      {"task_and_images", World::kTaskFirst, task_first},
+      {"mixture_and_task", World::kTask, mixed},
   };
 }
 

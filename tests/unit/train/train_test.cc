@@ -409,5 +409,31 @@ INSTANTIATE_TEST_SUITE_P(Real, TrainConverges,
                          ::testing::Values(MechanismKind::kNoiseInput, MechanismKind::kGaussian,
                                            MechanismKind::kMixture, MechanismKind::kNoisyCode));
 
+// A teacher that is frozen is the same at the end as at the start; one that is not learns.
+TEST(Train, ATeacherStaysAsItStarts) {
+  const Records<float> records = testing::sample<float>(testing::World::kTask, 60, 5);
+  TrainOptions options;
+  options.game.mechanism = {.kind = MechanismKind::kNoisyCode, .released = 6, .hidden = {5}, .sigmoid_output = true};
+  options.game.distortion = DistortionKind::kPixelCrossEntropy;
+  options.game.second.price = 1;
+  options.epochs = 2;
+  options.batch = 20;
+  const Vector<float> teacher = Vector<float>::LinSpaced(14, -1, 1);  // 6 pixels and a bias, two classes
+  for (const bool frozen : {true, false}) {
+    options.game.utility_frozen = frozen;
+    TrainStart<float> start;
+    start.utility = teacher;
+    Vector<float> last;
+    start.checkpoint = [&](const TrainState<float>& state) { last = state.match.utility.parameters; };
+    const Trained<float> trained = train(records, options, {}, std::move(start));
+    EXPECT_EQ(last == teacher, frozen);
+    EXPECT_EQ(trained.summary.epochs.back().utility == 0, frozen);
+    EXPECT_GT(trained.summary.epochs.back().mean.second, 0);
+  }
+  TrainStart<float> wrong;
+  wrong.utility = teacher.head(13);
+  EXPECT_THROW(train(records, options, {}, std::move(wrong)), Error);
+}
+
 }  // namespace
 }  // namespace ppan

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace ppan {
+
+/// What the release should stay useful for: its columns or pixels, the task, or both.
+enum class Usefulness { kColumns, kTask, kBoth };
+
+}  // namespace ppan
