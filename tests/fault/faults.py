@@ -4,10 +4,12 @@ What is asked of every n: the command ends, with status 0 or 4; an output file i
 or whole; no temporary file is left; and an input is never touched."""
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 BINARY = os.environ["PPAN_BINARY"]
 LIBRARY = os.environ["PPAN_FAULT_LIBRARY"]
@@ -67,8 +69,37 @@ def prepare(directory):
     return commands
 
 
+def close(a, b):
+    """Whether two JSON values are the same but for the last digits of numbers, and for digests."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(key in ("sha256", "checksum") or close(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(close(x, y) for x, y in zip(a, b))
+    if isinstance(a, float) or isinstance(b, float):
+        return abs(a - b) <= 1e-5 * max(1, abs(a), abs(b))
+    return a == b
+
+
+def same_model(a, b):
+    """Without room for a buffer XGBoost adds numbers up in another order: an audit may differ in its last digits."""
+    parts = []
+    for contents in (a, b):
+        end = 8 + int.from_bytes(contents[:8], "little")
+        header = json.loads(contents[8:end])
+        parts.append((header.pop("__metadata__"), header, contents[end:]))
+    (a_data, *a_rest), (b_data, *b_rest) = parts
+    return a_rest == b_rest and close(*({**data, "description": json.loads(data["description"])} for data in (a_data, b_data)))
+
+
 def whole(command, contents):
     """Whether an output is one that the command makes."""
+    if command.name == "audit" and contents != command.reference:
+        with tempfile.NamedTemporaryFile(suffix=".ppan") as file:
+            file.write(contents)
+            file.flush()
+            if ppan(os.path.dirname(file.name), "show", file.name).returncode != 0:
+                return False
+        return same_model(contents, command.reference)
     if command.reference is not None:
         return contents == command.reference
     lines = contents.decode().split("\n")

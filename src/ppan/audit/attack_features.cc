@@ -22,6 +22,7 @@ constexpr double kMostScale = 4;
 // A column of few texts, or of many rows to each, is known text by text; its parts say no more.
 constexpr std::size_t kLeastTexts = 30;
 constexpr Index kRowsPerText = 100;
+constexpr std::size_t kMostParts = 300;  // of all columns: each is a number in every row, in every release
 constexpr std::size_t kCoarseBins = 4;
 constexpr std::int32_t kCoarseLevels = 8;
 // Columns of fewer values are alike by chance, and small enough for pairs of them to be counted.
@@ -216,6 +217,10 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
     : options_(options), trained_rows_(trained_rows) {
   require_none(options.check(), "these options of the attackers' features cannot be used:");
   const bool all = static_cast<std::int32_t>(released.columns.size()) <= options.trace_columns;
+  for (std::size_t c = 0; c < released.columns.size(); ++c) {
+    const bool given = traced.empty() ? all : traced[c];
+    if (given && !released.columns[c].numeric() && released.columns[c].level.size() >= kLeastTexts) ++text_columns_;
+  }
   for (std::size_t c = 0; c < released.columns.size(); ++c) {
     const AuditColumn& from = released.columns[c];
     auto column = std::make_shared<Column>();
@@ -422,7 +427,8 @@ void FeatureMap::learn_parts(const Written& written, Index rows, Column& column)
     for (std::size_t p = 0; p < parts.size(); ++p)
       parts[p].value.try_emplace(own.part[p], static_cast<std::int32_t>(parts[p].value.size()));
   }
-  for (std::size_t p = 0; p < parts.size(); ++p) {
+  const std::size_t room = kMostParts / std::max<std::size_t>(1, text_columns_);
+  for (std::size_t p = 0; p < parts.size() && column.parts.size() < room; ++p) {
     // One that is always the same says nothing, one that nearly every text has for itself no more than the text.
     if (parts[p].value.size() < 2 || 2 * parts[p].value.size() > texts) continue;
     parts[p].which = p;

@@ -99,6 +99,7 @@ class FeatureMap {
 
   FeatureOptions options_;
   Index trained_rows_;
+  std::size_t text_columns_ = 0;  // whose texts may be taken apart
   std::vector<std::shared_ptr<const Column>> columns_;
   std::vector<FeatureSource> source_;  // of the features that are kept
   std::vector<Index> kept_;            // positions among the raw features

@@ -68,7 +68,8 @@ class ColumnBuilder {
       Index read = 0;
       for (std::size_t l = 0; l < value.size(); ++l) read += std::isnan(value[l]) ? 0 : count[l];
       const bool most = static_cast<double>(read) >= kNumericShare * static_cast<double>(present);
-      if (read == 0 || (kind == CellKind::kGuess && !most)) continue;
+      // What is known to be a number stays one where every cell happens to be missing.
+      if (kind == CellKind::kGuess && (read == 0 || !most)) continue;
       column_.form = typed_ ? typed_form_ : form;
       column_.number.resize(static_cast<Index>(column_.code.size()));
       for (std::size_t i = 0; i < column_.code.size(); ++i)

@@ -12,7 +12,7 @@ constexpr Index kMostRows = 20'000;
 constexpr Index kLeastRows = 1000;  // fewer show nothing in so many cells
 constexpr double kClear = 2.5;      // deviations above the greatest that chance gives among all that are looked at
 constexpr std::size_t kMostTuples = 6;
-constexpr std::int64_t kMostCounts = 1'000'000;  // cells times levels
+constexpr std::int64_t kCountsPerRow = 4;  // cells times levels: with more of them nearly all are empty
 
 struct ChiSquared {
   double value = 0;
@@ -129,15 +129,16 @@ std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const st
     const auto room = static_cast<Index>(std::min(kMostVisits / tuples, static_cast<double>(kMostRows)));
     if (room < kLeastRows) break;
     const auto looked_at = static_cast<std::size_t>(std::min(room, static_cast<Index>(rows.size())));
+    const auto most_counts = kCountsPerRow * static_cast<std::int64_t>(looked_at);
     Looked looked(coarse, part_values, x, rows.first(looked_at), levels);
     std::map<std::vector<Index>, ChiSquared> known;
     for (Index a = 0; a < count; ++a) known[{a}] = looked.test({a});
     for (const auto& pair : size == 3 ? tuples_of(count, 2) : std::vector<std::vector<Index>>{})
-      known[pair] = looked.cells(pair) * levels <= kMostCounts ? looked.test(pair) : ChiSquared{};
+      known[pair] = looked.cells(pair) * levels <= most_counts ? looked.test(pair) : ChiSquared{};
     const double chance = std::sqrt(2 * std::log(tuples + 1)) + kClear;
     for (auto& part : tuples_of(count, size)) {
       const std::int64_t cells = looked.cells(part);
-      if (cells * levels > kMostCounts) continue;
+      if (cells * levels > most_counts) continue;
       const ChiSquared more = beyond(known, part, looked.test(part));
       if (more.degrees < 1) continue;
       const double deviations = (more.value - more.degrees) / std::sqrt(2 * more.degrees);

@@ -34,23 +34,29 @@ char shape_of(char c) {
 
 TextParts text_parts(std::string_view text) {
   TextParts out;
-  auto next = out.part.begin();
-  for (std::size_t i = 0; i < TextParts::kFront; ++i) *next++ = i < text.size() ? std::string(1, text[i]) : "";
-  for (std::size_t i = 1; i <= TextParts::kBack; ++i)
-    *next++ = i <= text.size() ? std::string(1, text[text.size() - i]) : "";
-  for (const std::size_t length : {std::size_t{2}, std::size_t{3}}) {
-    *next++ = text.substr(0, length);
-    *next++ = text.substr(text.size() - std::min(length, text.size()));
-  }
+  for (const char c : text) out.part.front().push_back(shape_of(c));
+  auto next = out.part.begin() + 1;
   std::size_t words = 0;
   for (std::size_t i = 0; i < text.size() && words < TextParts::kWords;) {
     const Letter kind = letter_of(text[i]);
     std::size_t end = i + 1;
     while (end < text.size() && letter_of(text[end]) == kind) ++end;
-    if (kind != Letter::kOther) *(next + static_cast<std::ptrdiff_t>(words++)) = text.substr(i, end - i);
+    if (kind != Letter::kOther) *(next + static_cast<std::ptrdiff_t>(words++)) = std::string(text.substr(i, end - i));
     i = end;
   }
-  for (const char c : text) out.part.back().push_back(shape_of(c));
+  next += TextParts::kWords;
+  for (const std::size_t length : {std::size_t{2}, std::size_t{3}}) {
+    *next++ = std::string(text.substr(0, length));
+    *next++ = std::string(text.substr(text.size() - std::min(length, text.size())));
+  }
+  for (std::size_t i = 1; i <= TextParts::kBack; ++i) {
+    if (i <= text.size()) *next = std::string(text.substr(text.size() - i, 1));
+    ++next;
+  }
+  for (std::size_t i = 0; i < TextParts::kFront; ++i) {
+    if (i < text.size()) *next = std::string(text.substr(i, 1));
+    ++next;
+  }
   return out;
 }
 

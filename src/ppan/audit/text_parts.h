@@ -19,8 +19,8 @@ struct TextParts {
   static constexpr std::size_t kFront = 12;  ///< Single characters from the front.
   static constexpr std::size_t kBack = 6;    ///< The same from the back.
   static constexpr std::size_t kWords = 6;   ///< Runs of letters, and runs of digits.
-  /// The characters; two and three of them from either end; the words; last how it is built, with A for a capital, a
-  /// for another letter and 9 for a digit.
+  /// First how it is built, with A for a capital, a for another letter and 9 for a digit; then the words, two and three
+  /// characters from either end, single ones from the back and from the front.
   static constexpr std::size_t kCount = kFront + kBack + 4 + kWords + 1;
   std::array<std::string, kCount> part;
 };

@@ -18,9 +18,9 @@ bool holds(const TextParts& parts, const std::string& part) {
 TEST(TextPartsTest, WordsEndsAndHowItIsBuilt) {
   const TextParts parts = text_parts("Ab-0123x");
   for (const char* part : {"A", "b", "x", "3", "Ab", "Ab-", "3x", "23x", "0123"}) EXPECT_TRUE(holds(parts, part)) << part;
-  EXPECT_EQ(parts.part.back(), "Aa-9999a");
-  EXPECT_EQ(text_parts("").part.back(), "");
-  EXPECT_EQ(text_parts("  a").part.back(), "  a");
+  EXPECT_EQ(parts.part.front(), "Aa-9999a");
+  EXPECT_EQ(text_parts("").part.front(), "");
+  EXPECT_EQ(text_parts("  a").part.front(), "  a");
 }
 
 TEST(TextPartsTest, Calendar) {
