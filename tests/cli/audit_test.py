@@ -52,6 +52,31 @@ class Audit(CommandTest):
         for word in ("anonym", "safe"):
             self.assertNotIn(word, text)
 
+    def test_measures_agree_with_the_channel(self):
+        # Illness is a fair coin, the mark is wrong one time in five. Who may pass for 0.6 gets 0.6 without the release and 0.8 with it.
+        with open(self.path("gain.csv"), "w") as file:
+            file.write("guess,yes,no\nyes,1,0\nno,0,1\npass,0.6,0.6\n")
+        report = json.loads(self.succeed(*self.tables(), "--sensitive", "illness", "--alpha", "3", "--gain", self.path("gain.csv"), "--json", "-"))
+        found = {m["name"]: m for m in report["attributes"][0]["measures"]}
+        truth = {"prior-vulnerability": 0.5, "bayes-vulnerability": 0.8, "additive-leakage": 0.3, "min-entropy-leakage": math.log(1.6),
+                 "bayes-security": 0.4, "alpha-leakage-3": 0.5 * math.log(0.52 / 0.25), "maximal-leakage": math.log(1.6), "gain-leakage": math.log(0.8 / 0.6)}
+        for name, value in truth.items():
+            low, high = found[name]["interval95"]
+            # Two and a half half-widths, 4.9 standard deviations: one false alarm in a million for each.
+            self.assertAlmostEqual(found[name]["value"], value, delta=1.25 * (high - low), msg=name)
+            self.assertLess(high - low, 0.2, name)
+        self.assertEqual(found["bayes-security"]["bound"], "upper bound")
+        self.assertEqual(found["alpha-leakage-3"]["bound"], "lower bound")
+
+    def test_bad_orders_and_gains(self):
+        text = self.refuse(2, *self.tables(), "--sensitive", "illness", "--alpha", "0.5", "--alpha", "-1")
+        self.assertIn("alpha: 0.5 is not allowed", text)
+        self.assertIn("alpha: -1 is not allowed", text)
+        for content, words in (("guess,yes,no\nyes,1,-3\n", "a gain must be a number of at least 0"), ("guess,yes\nyes,1\n", "no column for no")):
+            with open(self.path("gain.csv"), "w") as file:
+                file.write(content)
+            self.assertIn(words, self.refuse(3, *self.tables(), "--sensitive", "illness", "--gain", self.path("gain.csv")))
+
     def test_json_agrees_with_the_channel(self):
         report = json.loads(self.succeed(*self.tables(), "--sensitive", "illness", "--json", "-"))
         leakage = report["attributes"][0]["leakage"]
