@@ -316,7 +316,7 @@ TEST(Job, ATaskOfImagesIsAnotherLabelThanTheHiddenOne) {
   const JobFile job = parse_job(images + "task_labels = \"t\"\n[privacy]\nusefulness = \"both\"\ntask_weight = 2\n");
   EXPECT_TRUE(job.image.has_task());
   EXPECT_EQ(job.image.task_weight, 2);
-  EXPECT_FALSE(parse_job(images).images.has_task());
+  EXPECT_FALSE(parse_job(images).image.has_task());
   EXPECT_NO_THROW(parse_job(images + "task_column = \"smile\"\n[privacy]\nusefulness = \"task\"\n"));
   EXPECT_NO_THROW(parse_job(images + "[privacy]\nusefulness = \"columns\"\n"));
   EXPECT_EQ(error_of(images + "[privacy]\nusefulness = \"task\"\ntask_weight = 2\n"),
