@@ -91,7 +91,7 @@ Problems FiniteTableWorld::check() const {
   }
   list.require(sound, "probability", "has an entry that is negative or not finite");
   list.require(cells.empty() || std::abs(sum - 1) <= kSumTolerance, "probability",
-               fmt::format("sums to {}, not to 1", sum));
+               fmt::format("sums to {:.9g}, not to 1", sum));
   return list.take();
 }
 
