@@ -12,7 +12,7 @@
 
 #include "ppan/core/file.h"
 #include "ppan/core/suggest.h"
-#include "ppan/source/number.h"
+#include "ppan/report/curve_file.h"
 #include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/gaussian_vector.h"
 #include "ppan/theory/information.h"
