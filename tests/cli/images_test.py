@@ -463,12 +463,13 @@ class Images(CommandTest):
                                           "--json", "-"))
         self.assertLess(nothing["leakage"]["nats"], 0.05)  # one image for everybody
 
-    def test_the_report_lists_no_settings_of_tables(self):
+    def test_the_report_lists_the_settings_of_images_alone(self):
         summary = json.loads(self.get("run", "summary.json"))
-        keys = {setting["name"] for setting in summary["settings"]}
-        self.assertIn("train.batch", keys)
-        self.assertNotIn("mechanism.code_radius", keys)
-        self.assertNotIn("train.learning_rate", keys)
+        used = {setting["name"]: setting["used"] for setting in summary["settings"]}
+        # Of tables they are 12 and 0.003.
+        self.assertEqual(used["mechanism.code_radius"], "8")
+        self.assertEqual(used["train.learning_rate"], "0.001")
+        self.assertFalse({"encode.grid_cost", "train.restarts", "roles.useful", "privacy.alpha"} & set(used))
 
     def test_audits_that_cannot_be_made(self):
         model = self.path("run", "point-01.ppan")

@@ -11,7 +11,7 @@
 // over those cells that can stand beside what the earlier heads drew (HeadPair). R is a model of the column given those
 // that were drawn before (HeadLink), fitted once. With network and table 0, a head that keeps nothing redraws its column
 // from what is released of the others, which tells nobody anything new. Whether the own cell stays is the gate's matter
-// alone: where S could give it too, it learned to while distortion was dear, and the gate had nothing left to say. The noise is
+// alone: where S could give it too, it learned to while distortion was expensive, and the gate had nothing left to say. The noise is
 // shared by all heads, so that columns can change together. Parameters are one flat vector: the network's (outputs: all
 // cells, then a gate for each head), then table_h of each head, a column for each own cell, then gate_h of each head.
 

@@ -154,7 +154,7 @@ CurveRows make_curve_rows(const Table& table, const Schema& schema, const Encodi
   // Rows that no choice was made on are as good as test rows.
   std::vector<std::int32_t> held_out = out.split.test;
   // A codebook is steered by the validation rows.
-  const bool chosen = options.training.restarts > 1 || out.codebook();
+  const bool chosen = out.options.training.restarts > 1 || out.codebook();
   if (!chosen) {
     held_out.insert(held_out.end(), out.split.validation.begin(), out.split.validation.end());
     std::sort(held_out.begin(), held_out.end());

@@ -18,7 +18,7 @@ constexpr Index kSteps = 3000;
 constexpr int kLeastEpochs = 8;
 constexpr int kMostEpochs = 300;
 constexpr double kDecay = 0.3;  // of the weights of teacher and discriminator, which would overfit without
-// The adversary must not know its training rows by heart: what only it knows is hidden at the cost of what everybody needs.
+// The adversary must not overfit its training rows: what only it knows is hidden at the cost of what everybody needs.
 constexpr double kAdversaryDecay = 1;
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
