@@ -74,8 +74,10 @@ class PoolFit {
       const Index truth = x_[static_cast<std::size_t>(i)];
       sum += log_q[truth];
       if (!derivatives) continue;
-      for (Index p = 0; p < size; ++p)
-        evidence.col(p) = log_probability_[part_[static_cast<std::size_t>(p)].attacker]->row(i).transpose().cast<double>() - log_prior_;
+      for (Index p = 0; p < size; ++p) {
+        const Matrix<float>& own = *log_probability_[part_[static_cast<std::size_t>(p)].attacker];
+        evidence.col(p) = own.row(i).transpose().cast<double>() - log_prior_;
+      }
       const Vector<double> q = log_q.array().exp();
       const Vector<double> mean = evidence.transpose() * q;
       slope_ += evidence.row(truth).transpose() - mean;

@@ -28,8 +28,8 @@ struct AttackerPool {
                                     const Vector<double>& prior) const;
 };
 
-/// Weights that make the rows likeliest. Attackers join one by one, beginning with `first`, as long as that makes them likelier by
-/// more than a weight and the choice of an attacker buy by chance.
+/// Weights that make the rows likeliest. Attackers join one by one, beginning with `first`, as long as that makes
+/// the rows likelier by more than a weight and the choice of an attacker buy by chance.
 AttackerPool pool_attackers(const std::vector<const Matrix<float>*>& log_probability, const Symbols& x,
                             const Vector<double>& prior, std::size_t first);
 
