@@ -2,7 +2,7 @@
 """What others see of the releases of a run, and of the best they could get by dropping columns.
 
     table_recipient.py references --fit FIT.csv --use USE.csv --hide sex --task income --out references.json
-    table_recipient.py run        --fit FIT.csv --use USE.csv --hide sex --task income --ppan PPAN --run RUN --job JOB --out run.json
+    table_recipient.py run        --fit FIT.csv --use USE.csv --hide sex --task income --ppan PPAN --run RUN --out run.json
 
 FIT are the rows that the run was trained on, USE rows it never saw. Every model of the run releases both, USE three times. Status 77 without
 scikit-learn. All numbers are about the released columns without the task, which a job may release as it is; `leakage_with_task` counts it in.
