@@ -185,7 +185,8 @@ class Files(RunTest):
                     process.stderr.readline()
                     process.stderr.readline()
                     process.send_signal(kind)
-                self.assertEqual(self.end(process), -kind)
+                # Asked between two parts of the input, it ends by itself; waiting for more, by the second signal.
+                self.assertIn(self.end(process), (-kind, 128 + kind) if kind in (signal.SIGTERM, signal.SIGINT) else (-kind,))
                 self.assertEqual(self.temporaries(), [])
                 self.assertEqual(self.read("old.csv"), "old")
                 self.assertFalse(os.path.exists("rejects.csv"))

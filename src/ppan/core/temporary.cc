@@ -169,9 +169,12 @@ int Temporary::create(mode_t mode) {
   descriptor_ = ::openat(directory_descriptor_, name_.c_str(), flags, mode);
   if (descriptor_ < 0) return errno;
   there_ = true;
-  ::flock(descriptor_, LOCK_EX | LOCK_NB);
+  // Between making a file and locking it, another process may look whether it is abandoned: it then has the lock and is about to
+  // remove the file, if it has not done so yet. Without locks in the file system nobody looks.
+  const bool looked_at = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   struct stat status {};
-  if (::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return 0;
+  if (!looked_at && ::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return 0;
+  remove_entry(directory_descriptor_, name_.c_str(), is_directory);
   there_ = false;
   ::close(std::exchange(descriptor_, -1));
   free_slot(std::exchange(slot_, -1));

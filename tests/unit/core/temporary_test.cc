@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "ppan/core/file.h"
@@ -99,6 +101,27 @@ TEST_F(TemporaryTest, WhatKilledProcessesLeftIsRemovedAndWhatIsInUseIsNot) {
   const Temporary another(directory_, Temporary::Kind::kFile, 0600);
   EXPECT_EQ(names().size(), 2U);
   EXPECT_TRUE(fs::exists(in_use.path()));
+}
+
+// A file that is made while another looks for abandoned ones is not taken for one: its owner has not locked it yet. Before that
+// was seen to, 24 to 42 of these 6,000 files were lost.
+TEST_F(TemporaryTest, FilesOfManyAtOnceAllArrive) {
+  constexpr int kWriters = 4;
+  constexpr int kFiles = 1500;
+  std::atomic<int> lost{0};
+  {
+    std::vector<std::jthread> writers;
+    for (int w = 0; w < kWriters; ++w) {
+      writers.emplace_back([&, w] {
+        for (int i = 0; i < kFiles; ++i) {
+          Temporary file(directory_, Temporary::Kind::kFile, 0600);
+          if (file.replace(std::to_string(w)) != 0) ++lost;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(lost, 0);
+  EXPECT_EQ(names().size(), static_cast<std::size_t>(kWriters));
 }
 
 TEST_F(TemporaryTest, FilesOfOtherNamesAreLeftAlone) {
