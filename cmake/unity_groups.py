@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Which files of a stage are compiled as one (PPAN_UNITY): those that do not give the same name to two things in their unnamed
 namespaces, up to some thousand lines. Prints the number of the group of each file, in their order, separated by semicolons.
+Functions of one name with other parameters are two things; with --by-name, for files that convert arguments freely, they are not.
 
-    unity_groups.py FILE ...
+    unity_groups.py [--by-name] FILE ...
 """
 
 import re
@@ -36,7 +37,7 @@ def parameter_types(parameters):
     return ", ".join(re.sub(r"\bconst\b|[&\s]", "", one) for one in types)
 
 
-def names_in(text):
+def names_in(text, by_name=False):
     lines = list(unnamed_parts(text))
     found = set()
     for number, line in enumerate(lines):
@@ -54,16 +55,16 @@ def names_in(text):
                     break
                 whole += " " + more.strip()
             if match := FUNCTION.match(whole):
-                found.add(f"{match[1]}({parameter_types(match[2])})")
+                found.add(match[1] if by_name else f"{match[1]}({parameter_types(match[2])})")
     return found
 
 
-def groups_of(texts, most_lines=4000):
+def groups_of(texts, most_lines=4000, by_name=False):
     """The number of the group of each text, from 0: the first that has room and none of its names."""
     groups = []  # [names, lines]
     chosen = []
     for text in texts:
-        names = names_in(text)
+        names = names_in(text, by_name)
         lines = text.count("\n")
         for number, group in enumerate(groups):
             if not names & group[0] and group[1] + lines <= most_lines:
@@ -78,4 +79,6 @@ def groups_of(texts, most_lines=4000):
 
 
 if __name__ == "__main__":
-    print(";".join(str(number) for number in groups_of([Path(name).read_text() for name in sys.argv[1:]])))
+    by_name = sys.argv[1:2] == ["--by-name"]
+    texts = [Path(name).read_text() for name in sys.argv[2 if by_name else 1 :]]
+    print(";".join(str(number) for number in groups_of(texts, by_name=by_name)))

@@ -1,9 +1,9 @@
 #include "ppan/audit/attacker_pool.h"
 
-#include <Eigen/Cholesky>
-
 #include <algorithm>
 #include <cmath>
+
+#include "ppan/core/linear_algebra.h"
 
 namespace ppan {
 namespace {
@@ -38,7 +38,7 @@ class PoolFit {
     for (int step = 0; step < kSteps; ++step) {
       const auto size = static_cast<Index>(part_.size());
       const Vector<double> direction =
-          (curvature_ + 1e-9 * Matrix<double>::Identity(size, size)).ldlt().solve(slope_);
+          solve_symmetric(curvature_ + 1e-9 * Matrix<double>::Identity(size, size), slope_);
       const std::vector<AttackerPool::Part> before = part_;
       double share = 1;
       double next = now;

@@ -1,6 +1,5 @@
 #include "ppan/audit/continuous_attribute.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -11,6 +10,7 @@
 #include "ppan/audit/ksg.h"
 #include "ppan/audit/network_attacker.h"
 #include "ppan/audit/tree_attacker.h"
+#include "ppan/core/linear_algebra.h"
 #include "ppan/core/parallel.h"
 
 namespace ppan {
@@ -118,7 +118,7 @@ void add_regressor(const ValueSplit& split, const TreeRegression& trees, Attribu
   gram.diagonal().array() += 1e-3 * static_cast<double>(a.rows());
   const float mean = train.y.mean();
   const Vector<double> centred = train.y.cast<double>().array() - static_cast<double>(mean);
-  const Vector<float> weight = gram.ldlt().solve(a.transpose() * centred).cast<float>();
+  const Vector<float> weight = solve_symmetric(gram, a.transpose() * centred).cast<float>();
   const Vector<float> chosen = (selection.rows.data * weight).array() + mean;
   if ((chosen - selection.y).squaredNorm() >= (trees.selection - selection.y).squaredNorm()) return;
   out.regressor = "linear regression";

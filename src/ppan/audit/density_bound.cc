@@ -1,6 +1,5 @@
 #include "ppan/audit/density_bound.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include "ppan/audit/attack_numbers.h"
 #include "ppan/core/error.h"
+#include "ppan/core/linear_algebra.h"
 #include "ppan/core/random.h"
 #include "ppan/game/noisy_code_mechanism.h"
 
@@ -275,9 +275,9 @@ Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundO
   }
   Matrix<double> covariance = second - mean * mean.transpose();
   covariance.diagonal().array() += 1e-9 * (1e-300 + covariance.trace() / static_cast<double>(d));
-  const Eigen::LLT<Matrix<double>> factor(covariance);
+  const Matrix<double> factor = cholesky_factor(covariance);
   const double broad_constant = -0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi) -
-                                Matrix<double>(factor.matrixL()).diagonal().array().log().sum();
+                                factor.diagonal().array().log().sum();
 
   std::vector<std::int32_t> one(1);
   Vector<double> log_density;
@@ -289,7 +289,7 @@ Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundO
     Evaluator own(density, one, 1);
     own.evaluate(c, log_own);
     const double broad =
-        std::log(broad_share) + broad_constant - 0.5 * factor.matrixL().solve(c - mean).squaredNorm();
+        std::log(broad_share) + broad_constant - 0.5 * solve_lower(factor, c - mean).squaredNorm();
     if (widen == 0) return log_own[0] - (broad - std::log(broad_share));
     aggregate.evaluate(c, log_density);
     const double narrow = std::log1p(-broad_share) + log_sum(log_density.data(), log_density.size()) -

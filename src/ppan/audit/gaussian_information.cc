@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "ppan/core/error.h"
+#include "ppan/core/linear_algebra.h"
 
 namespace ppan {
 namespace {
@@ -18,13 +18,13 @@ constexpr double kRankTolerance = 1e-12;
 /// Rows of `centred` in coordinates of unit, uncorrelated sample variance; degenerate directions are dropped.
 Matrix<double> whiten(const Matrix<double>& centred) {
   const Matrix<double> covariance = centred.transpose() * centred / static_cast<double>(centred.rows());
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(covariance);
-  const double least = kRankTolerance * eigen.eigenvalues().maxCoeff();
+  const SymmetricEigen<double> eigen = symmetric_eigen(covariance);
+  const double least = kRankTolerance * eigen.values.maxCoeff();
   Index rank = 0;
-  while (rank < covariance.rows() && eigen.eigenvalues()[covariance.rows() - 1 - rank] > std::max(least, 0.0))
+  while (rank < covariance.rows() && eigen.values[covariance.rows() - 1 - rank] > std::max(least, 0.0))
     ++rank;
-  const Vector<double> scale = eigen.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse();
-  return centred * (eigen.eigenvectors().rightCols(rank) * scale.asDiagonal());
+  const Vector<double> scale = eigen.values.tail(rank).cwiseSqrt().cwiseInverse();
+  return centred * (eigen.vectors.rightCols(rank) * scale.asDiagonal());
 }
 
 /// Columns centred and divided by their deviation, so that the rank tolerance does not depend on units.
@@ -71,17 +71,19 @@ Estimate gaussian_information(const MatrixRef<double>& x, const MatrixRef<double
   // In white coordinates Sx and Sz are identities, and det Sx|z / det Sx = det(1 - C C^T) with C = Sxz.
   const Matrix<double> cross = white_x.transpose() * white_z / n;
   const Matrix<double> conditional = Matrix<double>::Identity(x.cols(), x.cols()) - cross * cross.transpose();
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(conditional);
-  if (eigen.eigenvalues().minCoeff() <= kRankTolerance) {
+  const SymmetricEigen<double> eigen = symmetric_eigen(conditional);
+  if (eigen.values.minCoeff() <= kRankTolerance) {
     estimate.nats = std::numeric_limits<double>::infinity();
     estimate.interval95 = Interval{estimate.nats, estimate.nats};
     return estimate;
   }
-  estimate.nats = std::max(0.0, -0.5 * eigen.eigenvalues().array().log().sum());
+  estimate.nats = std::max(0.0, -0.5 * eigen.values.array().log().sum());
 
   // u^T Su^+ u = z^T Sz^+ z + e^T Sx|z^-1 e with e = x - Sxz Sz^+ z, so the record's term is 1/2 (|x|^2 -
   // |e|^2_Sx|z).
-  const Matrix<double> rest = (white_x - white_z * cross.transpose()) * eigen.operatorInverseSqrt();
+  const Matrix<double> inverse_root =
+      eigen.vectors * eigen.values.cwiseSqrt().cwiseInverse().asDiagonal() * eigen.vectors.transpose();
+  const Matrix<double> rest = (white_x - white_z * cross.transpose()) * inverse_root;
   const Vector<double> term = 0.5 * (white_x.rowwise().squaredNorm() - rest.rowwise().squaredNorm());
   const double variance = (term.array() - term.mean()).square().sum() / (n - 1);
   const auto freedom = static_cast<double>(white_x.cols() * white_z.cols());

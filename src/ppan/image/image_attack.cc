@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "ppan/audit/density_bound.h"
 #include "ppan/audit/tree_attacker.h"
+#include "ppan/core/linear_algebra.h"
 #include "ppan/image/conv_network.h"
 
 namespace ppan {
@@ -178,8 +178,7 @@ class TreeLearner {
     mean_ = z.colwise().mean();
     const Matrix<float> centred = z.rowwise() - mean_;
     const Matrix<float> covariance = centred.transpose() * centred / static_cast<float>(z.rows());
-    const Eigen::SelfAdjointEigenSolver<Matrix<float>> solver(covariance);
-    basis_ = solver.eigenvectors().rightCols(std::min(options_.components, z.cols()));
+    basis_ = symmetric_eigen(covariance).vectors.rightCols(std::min(options_.components, z.cols()));
     AttackTask task;
     task.levels = levels_;
     task.prior = Vector<double>::Constant(levels_, 0.5);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <numbers>
 
 #include "ppan/core/file.h"
+#include "ppan/core/linear_algebra.h"
 #include "ppan/core/suggest.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/theory/convex_baseline.h"
@@ -51,8 +51,8 @@ struct Rotation {
 Rotation principal_components(const Matrix<double>& covariance) {
   const Index n = covariance.rows();
   if (covariance.isDiagonal(0)) return {covariance.diagonal(), Matrix<double>::Identity(n, n)};
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(covariance);
-  return {solver.eigenvalues(), solver.eigenvectors()};
+  const SymmetricEigen<double> eigen = symmetric_eigen(covariance);
+  return {eigen.values, eigen.vectors};
 }
 
 FiniteTableWorld table_of(const WorldOptions& options, const ObservationOptions& observation) {
@@ -253,8 +253,8 @@ Records<double> sample_gaussian(const theory::GaussianCovariance& c, const Gauss
                                 RandomSource& random) {
   Matrix<double> whole(c.x.rows() + c.y.rows(), c.x.rows() + c.y.rows());
   whole << c.x, c.xy, c.xy.transpose(), c.y;
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(whole);
-  const Matrix<double> root = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
+  const SymmetricEigen<double> eigen = symmetric_eigen(whole);
+  const Matrix<double> root = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal();
   const Matrix<double> both = standard_normal(count, whole.rows(), random) * root.transpose();
   const Matrix<double> x = both.leftCols(c.x.rows());
   const Matrix<double> y = both.rightCols(c.y.rows());
@@ -268,16 +268,11 @@ Records<double> sample_gaussian(const theory::GaussianCovariance& c, const Gauss
 void set_gaussian_optimum(const theory::GaussianCovariance& c, const GaussianView& view, World& world) {
   const Matrix<double> cov_w = view.from_y * c.y * view.from_y.transpose() +
                                view.noise * Matrix<double>::Identity(view.from_y.rows(), view.from_y.rows());
-  const Matrix<double> regress = cov_w.ldlt().solve(view.from_y * c.y).transpose();  // U = regress W
+  const Matrix<double> regress = solve_symmetric(cov_w, view.from_y * c.y).transpose();  // U = regress W
   theory::GaussianCovariance seen{c.x, regress * cov_w * regress.transpose(),
                                   c.xy * view.from_y.transpose() * regress.transpose()};
   world.least_budget = std::max(0.0, c.y.trace() - seen.y.trace());
-  world.ceiling =
-      0.5 * std::max(0.0, -std::log(std::max(
-                              1e-300, (Matrix<double>::Identity(c.x.rows(), c.x.rows()) -
-                                       c.x.ldlt().solve(c.xy * view.from_y.transpose() *
-                                                        cov_w.ldlt().solve(view.from_y * c.xy.transpose())))
-                                          .determinant())));
+  world.ceiling = theory::mutual_information({c.x, cov_w, c.xy * view.from_y.transpose()});
   world.most_budget = c.y.trace();
   world.solved = true;
   world.optimum = [seen, lost = world.least_budget](double d) {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "ppan/core/linear_algebra.h"
 #include "ppan/theory/information.h"
 
 namespace ppan::theory {
@@ -230,9 +230,9 @@ class Barrier {
         // (1 + F F^T)^-1 = 1 - F (1 + F^T F)^-1 F^T: a system of |X| instead of |W|.
         Matrix<double> small = f.transpose() * f;
         small.diagonal().array() += 1;
-        const Eigen::LLT<Matrix<double>> factor(small);
-        solved_b.noalias() -= f * factor.solve(f.transpose() * b);
-        direction.col(z) -= f * factor.solve(f.transpose() * right);
+        const Matrix<double> factor = cholesky_factor(small);
+        solved_b.noalias() -= f * solve_cholesky(factor, f.transpose() * b);
+        direction.col(z) -= f * solve_cholesky(factor, f.transpose() * right);
       }
       schur.noalias() += b.transpose() * solved_b;
       schur_right.noalias() -= b.transpose() * direction.col(z);
@@ -249,8 +249,8 @@ class Barrier {
     }
     // The Schur complement inherits the wild scales of P; equilibrate before factoring.
     const Vector<double> balance = schur.diagonal().cwiseSqrt().cwiseInverse();
-    const Eigen::LDLT<Matrix<double>> factor(balance.asDiagonal() * schur * balance.asDiagonal());
-    const Vector<double> multipliers = balance.cwiseProduct(factor.solve(balance.cwiseProduct(schur_right)));
+    const Vector<double> multipliers = balance.cwiseProduct(
+        solve_symmetric(balance.asDiagonal() * schur * balance.asDiagonal(), balance.cwiseProduct(schur_right)));
     for (Index z = 0; z < nz; ++z) direction.col(z) += inverse_b[static_cast<std::size_t>(z)] * multipliers;
     return direction;
   }

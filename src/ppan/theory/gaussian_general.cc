@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "ppan/core/linear_algebra.h"
+
 namespace ppan::theory {
 namespace {
-
-using Solver = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
 
 constexpr double kSingular = 1e-12;  // of an eigenvalue against the greatest
 
@@ -22,14 +20,14 @@ Matrix<double> symmetric(const Matrix<double>& m) {
 // m with its eigenvalues passed through f.
 template <typename Function>
 Matrix<double> spectral(const Matrix<double>& m, Function f) {
-  const Solver eigen(symmetric(m));
-  Vector<double> values = eigen.eigenvalues();
+  const SymmetricEigen<double> eigen = symmetric_eigen(symmetric(m));
+  Vector<double> values = eigen.values;
   for (double& v : values) v = f(v);
-  return eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
+  return eigen.vectors * values.asDiagonal() * eigen.vectors.transpose();
 }
 
 double log_det(const Matrix<double>& m) {
-  const Vector<double> values = Solver(symmetric(m), Eigen::EigenvaluesOnly).eigenvalues();
+  const Vector<double> values = symmetric_eigenvalues(symmetric(m));
   if (values.minCoeff() <= 0) return -std::numeric_limits<double>::infinity();
   return values.array().log().sum();
 }
@@ -39,15 +37,15 @@ double log_det(const Matrix<double>& m) {
 class MaxDet {
  public:
   MaxDet(const GaussianCovariance& c, double budget) : budget_(budget) {
-    const Solver eigen(symmetric(c.y));
-    const double most = eigen.eigenvalues().maxCoeff();
+    const SymmetricEigen<double> eigen = symmetric_eigen(symmetric(c.y));
+    const double most = eigen.values.maxCoeff();
     for (Index i = 0; i < c.y.rows(); ++i) {
-      if (eigen.eigenvalues()[i] <= kSingular * most) continue;
+      if (eigen.values[i] <= kSingular * most) continue;
       basis_.conservativeResize(c.y.rows(), basis_.cols() + 1);
-      basis_.rightCols(1) = eigen.eigenvectors().col(i) * std::sqrt(eigen.eigenvalues()[i]);
+      basis_.rightCols(1) = eigen.vectors.col(i) * std::sqrt(eigen.values[i]);
     }
     weight_ = basis_.transpose() * basis_;  // diagonal: the variances
-    const Matrix<double> whiten = basis_ * weight_.inverse();
+    const Matrix<double> whiten = basis_ * weight_.diagonal().cwiseInverse().asDiagonal();
     slope_ = c.xy * whiten;  // X on whitened U
     rest_ = symmetric(c.x - slope_ * slope_.transpose());
     free_ = log_det(c.x);
@@ -61,7 +59,7 @@ class MaxDet {
   /// Of minus the leakage.
   [[nodiscard]] Matrix<double> gradient(const Matrix<double>& f) const {
     const Matrix<double> inside = symmetric(rest_ + slope_ * f * slope_.transpose());
-    return 0.5 * slope_.transpose() * inside.ldlt().solve(slope_);
+    return 0.5 * slope_.transpose() * solve_symmetric(inside, slope_);
   }
 
   /// The nearest F within the limits: eigenvalues of F - nu W clipped to [0, 1], nu >= 0 such that the budget
@@ -90,7 +88,7 @@ class MaxDet {
   [[nodiscard]] double lower_bound(const Matrix<double>& f) const {
     const Matrix<double> g = gradient(f);
     const auto most = [&](double s) {
-      const Vector<double> values = Solver(symmetric(g - s * weight_), Eigen::EigenvaluesOnly).eigenvalues();
+      const Vector<double> values = symmetric_eigenvalues(symmetric(g - s * weight_));
       return s * budget_ + values.cwiseMax(0).sum();
     };
     double low = 0;  // convex in s: golden section on a bracket
@@ -131,8 +129,7 @@ Problems GaussianCovariance::check() const {
     const double scale = m.cwiseAbs().maxCoeff();
     const bool even = (m - m.transpose()).cwiseAbs().maxCoeff() <= 1e-9 * scale;
     list.require(even, name, "is not symmetric");
-    const bool positive =
-        Solver(symmetric(m), Eigen::EigenvaluesOnly).eigenvalues().minCoeff() > kSingular * scale;
+    const bool positive = symmetric_eigenvalues(symmetric(m)).minCoeff() > kSingular * scale;
     list.require(positive, name, "is not positive definite");
     return even && positive;
   };
@@ -145,7 +142,7 @@ Problems GaussianCovariance::check() const {
   if (x_sound && y_sound && fits && xy.allFinite()) {
     Matrix<double> whole(x.rows() + y.rows(), x.rows() + y.rows());
     whole << x, xy, xy.transpose(), y;
-    const Vector<double> values = Solver(symmetric(whole), Eigen::EigenvaluesOnly).eigenvalues();
+    const Vector<double> values = symmetric_eigenvalues(symmetric(whole));
     list.require(values.minCoeff() >= -1e-9 * values.maxCoeff(), "covariance",
                  fmt::format("is not positive semi-definite: its least eigenvalue is {}", values.minCoeff()));
   }
@@ -166,7 +163,7 @@ GaussianCovariance split_covariance(const MatrixRef<double>& whole, Index sensit
 }
 
 double mutual_information(const GaussianCovariance& c) {
-  const Matrix<double> rest = symmetric(c.x - c.xy * c.y.ldlt().solve(c.xy.transpose()));
+  const Matrix<double> rest = symmetric(c.x - c.xy * solve_symmetric(c.y, c.xy.transpose()));
   return std::max(0.0, 0.5 * (log_det(c.x) - log_det(rest)));
 }
 
@@ -198,7 +195,8 @@ GaussianGeneralOptimum least_leakage(const GaussianCovariance& covariance, doubl
   best.leakage = std::max(0.0, best.leakage);
   best.lower_bound = std::min(std::max(best.lower_bound, problem.lower_bound(f)), best.leakage);
   const Matrix<double>& basis = problem.basis();
-  const Matrix<double> whiten = basis * (basis.transpose() * basis).inverse();  // F-coordinates of U
+  // F-coordinates of U; the columns of the basis are orthogonal.
+  const Matrix<double> whiten = basis * basis.colwise().squaredNorm().cwiseInverse().asDiagonal();
   best.error = basis * f * basis.transpose();
   best.gain = Matrix<double>::Identity(basis.rows(), basis.rows()) - basis * f * whiten.transpose();
   best.noise = basis * (f - f * f) * basis.transpose();

@@ -2,21 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "ppan/core/linear_algebra.h"
 
 namespace ppan::theory {
 namespace {
 
 /// S^-1/2 of a covariance.
 Matrix<double> inverse_root(const MatrixRef<double>& covariance, const char* name) {
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(covariance);
-  if (!covariance.allFinite() || eigen.info() != Eigen::Success || eigen.eigenvalues().minCoeff() <= 0)
+  const SymmetricEigen<double> eigen =
+      covariance.allFinite() ? symmetric_eigen<double>(covariance) : SymmetricEigen<double>{};
+  if (eigen.values.size() == 0 || eigen.values.minCoeff() <= 0)
     throw Error(ErrorCode::kBadInput, fmt::format("the covariance of {} is not positive definite", name));
-  return eigen.operatorInverseSqrt();
+  return eigen.vectors * eigen.values.cwiseSqrt().cwiseInverse().asDiagonal() * eigen.vectors.transpose();
 }
 
 }  // namespace
@@ -93,9 +94,9 @@ CanonicalForm canonical_form(const MatrixRef<double>& covariance_x, const Matrix
                             covariance_x.cols(), dy, covariance_y.cols(), covariance_xy.rows(),
                             covariance_xy.cols()));
   const Matrix<double> p = inverse_root(covariance_x, "X") * covariance_xy * inverse_root(covariance_y, "Y");
-  const Eigen::JacobiSVD<Matrix<double>> svd(p, Eigen::ComputeFullV);
-  const Matrix<double> rotated = svd.matrixV().transpose() * covariance_y * svd.matrixV();
-  CanonicalForm form{.rho = svd.singularValues(), .scale = rotated.diagonal().mean()};
+  const RightSingular svd = right_singular(p);
+  const Matrix<double> rotated = svd.v.transpose() * covariance_y * svd.v;
+  CanonicalForm form{.rho = svd.values, .scale = rotated.diagonal().mean()};
   form.departure =
       (rotated - form.scale * Matrix<double>::Identity(dy, dy)).cwiseAbs().maxCoeff() / form.scale;
   return form;

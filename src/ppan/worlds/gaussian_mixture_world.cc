@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <span>
 #include <utility>
 
+#include "ppan/core/linear_algebra.h"
 #include "ppan/worlds/sampling.h"
 
 namespace ppan {
@@ -19,10 +19,10 @@ namespace {
 Matrix<double> hull_coordinates(const GaussianMixtureWorld& world) {
   const Vector<double> centre = world.means.colwise().mean().transpose();
   const Matrix<double> centred = (world.means.rowwise() - centre.transpose()) / world.sigma;
-  const Eigen::JacobiSVD<Matrix<double>> svd(centred, Eigen::ComputeThinV);
+  const RightSingular svd = right_singular(centred);
   Index dimension = 0;
-  while (dimension < svd.singularValues().size() && svd.singularValues()[dimension] > 1e-9) ++dimension;
-  return centred * svd.matrixV().leftCols(dimension);
+  while (dimension < svd.values.size() && svd.values[dimension] > 1e-9) ++dimension;
+  return centred * svd.v.leftCols(dimension);
 }
 
 }  // namespace

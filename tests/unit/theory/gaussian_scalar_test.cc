@@ -82,8 +82,8 @@ TEST(GaussianScalar, CurvesObeyTheLaws) {
     std::vector<double> useful;
     std::vector<double> full;
     for (int i = 0; i <= 200; ++i) {
-      useful.push_back(least_leakage_useful_only({rho, 1}, i / 200.0));
-      full.push_back(least_leakage_full_data({rho, 1}, i / 200.0));
+      useful.push_back(least_leakage_useful_only(GaussianScalar{rho, 1}, i / 200.0));
+      full.push_back(least_leakage_full_data(GaussianScalar{rho, 1}, i / 200.0));
       EXPECT_LE(full.back(), useful.back() + 1e-14) << "seeing more cannot hurt";
     }
     EXPECT_THAT(ppan::testing::broken_properties(useful, -1), IsEmpty()) << rho;
@@ -98,7 +98,7 @@ TEST(GaussianScalar, CurvesObeyTheLaws) {
 TEST(GaussianScalar, ListsEveryProblem) {
   EXPECT_THAT((GaussianScalar{1, 0}.check()), SizeIs(2));
   EXPECT_THAT((GaussianScalar{-0.99, 3}.check()), IsEmpty());
-  EXPECT_THROW(least_leakage_useful_only({0.5, 1}, -0.1), Error);
+  EXPECT_THROW(least_leakage_useful_only(GaussianScalar{0.5, 1}, -0.1), Error);
 }
 
 }  // namespace

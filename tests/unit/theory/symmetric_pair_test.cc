@@ -95,7 +95,7 @@ TEST(SymmetricPair, ListsEveryProblem) {
   EXPECT_THAT((SymmetricPair{1, 1.5}.check()), SizeIs(2));
   EXPECT_THAT((SymmetricPair{2, 0}.check()), IsEmpty());
   try {
-    least_leakage_full_data({1, -0.1}, -1);
+    least_leakage_full_data(SymmetricPair{1, -0.1}, -1);
     FAIL() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUsage);

@@ -1,0 +1,39 @@
+#pragma once
+
+// Factorisations of small dense matrices. They stand here once because each costs a compiler seconds: who needs one
+// includes this header instead of Eigen's.
+
+#include "ppan/core/matrix.h"
+
+namespace ppan {
+
+/// A = vectors diag(values) vectors^T of a symmetric A; its lower triangle is read. Values ascend. Not finite where A is not.
+template <typename Scalar>
+struct SymmetricEigen {
+  Vector<Scalar> values;
+  Matrix<Scalar> vectors;
+};
+template <typename Scalar>  // float or double
+SymmetricEigen<Scalar> symmetric_eigen(const Matrix<Scalar>& a);
+
+/// The same without the vectors.
+Vector<double> symmetric_eigenvalues(const Matrix<double>& a);
+
+/// A^-1 B for a symmetric, semi-definite A, by A = L D L^T.
+Matrix<double> solve_symmetric(const Matrix<double>& a, const Matrix<double>& b);
+
+/// L of A = L L^T for a symmetric, positive definite A.
+Matrix<double> cholesky_factor(const Matrix<double>& a);
+
+/// L^-1 B, and (L L^T)^-1 B, for a lower triangle L.
+Matrix<double> solve_lower(const Matrix<double>& lower, const Matrix<double>& b);
+Matrix<double> solve_cholesky(const Matrix<double>& lower, const Matrix<double>& b);
+
+/// A = U diag(values) V^T: values descend, V is square.
+struct RightSingular {
+  Vector<double> values;
+  Matrix<double> v;
+};
+RightSingular right_singular(const Matrix<double>& a);
+
+}  // namespace ppan
