@@ -125,13 +125,19 @@ class Curve:
             rows.sort(key=lambda row: row["distortion"])
             x = [row["distortion"] for row in rows]
             y = [row["leakage"] for row in rows]
+            owner, _, name = series.partition("/")
+            if name == "hull":  # its points are those of the learned ones and the constant
+                ax.plot(x, y, "--", color="0.2", linewidth=1, label="learned, convex hull", zorder=4)
+                continue
             low = [max(0.0, row["leakage"] - (row.get("leakage_low") or row["leakage"])) for row in rows]
             high = [max(0.0, (row.get("leakage_high") or row["leakage"]) - row["leakage"]) for row in rows]
-            learned = series.startswith("ppan/")
-            ax.errorbar(x, y, yerr=[low, high], label=series, fmt="o-" if learned else "x", capsize=2)
+            learned = owner == "ppan"
+            style = {"fmt": "o-", "zorder": 5} if learned else {"fmt": "x", "elinewidth": 0.6, "alpha": 0.7}
+            ax.errorbar(x, y, yerr=[low, high], label="learned" if learned else name.replace("-", " "), capsize=2, **style)
         ax.set_xlabel("distortion")
-        ax.set_ylabel("leakage I(X;Z) [nats]")
-        ax.legend()
+        ax.set_ylabel("leakage, lower bound [nats]")
+        ax.set_ylim(bottom=0)
+        ax.legend(fontsize="small")
         return ax
 
     def __reduce__(self) -> Any:

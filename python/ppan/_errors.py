@@ -74,6 +74,18 @@ _BY_STATUS: dict[int, type[Error]] = {
 }
 
 
+# What the library says of job files, as it is said in Python.
+_WORDS = (
+    ("; its type belongs under [columns]", ""),
+    ("give another --out, or --force to write into it", "give another directory, or force=True"),
+    ("add the cell to read.missing if it stands for no value", "make it NaN or None if it stands for no value"),
+    (" under [columns]", " in columns="),
+    ('choose release.unknown = "reject" or "nearest"', 'give unknown="nearest", which replaces what is unknown'),
+)
+
+
 def make(status: int, what: str, fix: str) -> Error:
     """The exception for an error of the library; called by the extension module."""
+    for words, here in _WORDS:
+        what, fix = what.replace(words, here), fix.replace(words, here)
     return _BY_STATUS.get(status, Error)(what, fix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,12 +63,17 @@ _SETTINGS = {
 _Y = "y"  # what the column is called that fit(X, y) makes of y
 
 
-def _listed(value: Any) -> list[str]:
+def _named(name: Any, known: Collection[str]) -> str:
+    """The name of a column: a number is the label of one where the frame has such labels, and a position in a matrix."""
+    return f"x{name}" if isinstance(name, (int, np.integer)) and str(name) not in known else str(name)
+
+
+def _listed(value: Any, known: Collection[str] = ()) -> list[str]:
     if value is None:
         return []
-    if isinstance(value, (str, int)):
+    if isinstance(value, (str, int, np.integer)):
         value = [value]
-    return [f"x{name}" if isinstance(name, (int, np.integer)) else str(name) for name in value]
+    return [_named(name, known) for name in value]
 
 
 def _length(data: Any) -> int:
@@ -81,16 +86,18 @@ def _length(data: Any) -> int:
 class _Base(BaseEstimator):  # type: ignore[misc]
     """What TradeOff and Release share: from parameters and a frame to a trained curve."""
 
-    def _job_values(self, sensitive: Any, task: Any, budgets: Any) -> dict[str, Any]:
+    def _job_values(self, sensitive: Any, task: Any, budgets: Any, known: Collection[str]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for role in _ROLES:
             given = {"sensitive": sensitive, "task": task}.get(role, getattr(self, role))
             if given is None:
                 continue
-            if role == "group" or (role == "sensitive" and given == "everything observed"):
+            if role == "group":
+                values[f"roles.{role}"] = _named(given, known)
+            elif role == "sensitive" and isinstance(given, str) and given == "everything observed":
                 values[f"roles.{role}"] = given
             else:
-                values[f"roles.{role}"] = _listed(given)
+                values[f"roles.{role}"] = _listed(given, known)
         for name, key in _SETTINGS.items():
             given = budgets if name == "budgets" and budgets is not None else getattr(self, name, None)
             # One training is no restart; families that have none refuse the key.
@@ -120,7 +127,7 @@ class _Base(BaseEstimator):  # type: ignore[misc]
         frame = _frames.with_column(X, _Y, values)
         if sensitive is None:
             return frame, _Y, task
-        return frame, sensitive, _listed(task) + [_Y]
+        return frame, sensitive, _listed(task, _frames.names_of(X)) + [_Y]
 
     def _train(self, X: Any, y: Any, budgets: Any = None) -> tuple[Curve, str]:
         if hasattr(X, "todense") and hasattr(X, "nnz"):
@@ -132,10 +139,11 @@ class _Base(BaseEstimator):  # type: ignore[misc]
         if rows == 1:
             raise InputError("n_samples=1: nothing can be learned from one row")
         frame, sensitive, task = self._with_y(X, y)
-        values = self._job_values(sensitive, task, budgets)
+        known = frozenset(_frames.names_of(frame))
+        values = self._job_values(sensitive, task, budgets, known)
         if "roles.task" in values and y is not None and _Y in values["roles.task"]:
             values.setdefault("release.task", "drop")
-        specs = dict(self.columns or {})
+        specs = {_named(name, known): spec for name, spec in (self.columns or {}).items()}
         progress = Progress(self.progress, len(values.get("privacy.budgets", ())) or int(values.get("privacy.points", 12)))
         try:
             if self.engine is None:

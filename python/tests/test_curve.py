@@ -77,7 +77,10 @@ def test_display(fitted: ppan.TradeOff) -> None:
     assert "<html" in fitted.curve_.report()
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    assert fitted.plot().get_xlabel() == "distortion"
+    axes = fitted.plot()
+    assert axes.get_xlabel() == "distortion"
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "learned" in named and "unchanged" in named and not any("/" in name for name in named)
 
 
 def test_progress(frame: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:

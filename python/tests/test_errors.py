@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import ppan
+from conftest import SMALL, people
 
 
 def fit(frame: object, **options: object) -> None:
@@ -79,3 +81,23 @@ def test_a_family_without_restarts_takes_the_default() -> None:
     values = ppan.TradeOff("s", family="codebook")._job_values("s", None, None)
     assert "train.restarts" not in values
     assert ppan.TradeOff("s", restarts=2)._job_values("s", None, None)["train.restarts"] == 2
+
+
+def test_labels_that_are_numbers() -> None:
+    frame = people(300)[["marital", "age", "income"]].set_axis([10, 11, 12], axis=1)
+    fitted = ppan.TradeOff(sensitive=10, side=[12], columns={11: "integer"}, **SMALL).fit(frame)
+    assert fitted.pick(point=1, accept_inconclusive=True).released_columns == ["11"]
+    with pytest.raises(ppan.UsageError, match="x13"):
+        ppan.TradeOff(sensitive=13, **SMALL).fit(frame)
+
+
+def test_words_are_pythons(model: ppan.Model, frame: pd.DataFrame, fitted: ppan.TradeOff, tmp_path: Path) -> None:
+    with pytest.raises(ppan.InputError) as unknown:
+        model.transform(frame.assign(job="king"))
+    assert 'unknown="nearest"' in str(unknown.value) and "release.unknown" not in str(unknown.value)
+    with pytest.raises(ppan.UsageError) as column:
+        ppan.TradeOff(sensitive="maritl", **SMALL).fit(frame)
+    assert "did you mean 'marital'" in str(column.value) and "[columns]" not in str(column.value)
+    fitted.save(tmp_path / "run")
+    with pytest.raises(ppan.UsageError, match="force=True"):
+        fitted.save(tmp_path / "run")

@@ -2,10 +2,13 @@
 
 import gzip
 import os
+import resource
+import signal
 import sqlite3
+import subprocess
 import unittest
 
-from support import ppan
+from support import BINARY, ppan
 from typed_support import COLUMNS, TypedTest, typed_people, write_csv
 
 
@@ -29,6 +32,13 @@ class Files(TypedTest):
         message = self.release(self.path("unequal", "*.csv"), self.path("none.csv"), status=3)
         self.assertIn("2.csv has other columns than", message)
         self.assertFalse(os.path.exists(self.path("none.csv")))
+
+    def test_booleans_are_known_however_a_program_writes_them(self):
+        rows = [{**row, "member": row["member"].capitalize()} for row in self.rows]
+        write_csv(self.path("capital.csv"), rows, COLUMNS)
+        self.assertEqual(self.released_csv(self.path("capital.csv")), self.released_csv(self.path("people.csv")))
+        write_csv(self.path("yes.csv"), [{**row, "member": "yes"} for row in self.rows], COLUMNS)
+        self.assertIn('column "member": the cell is an unknown level', self.release(self.path("yes.csv"), self.path("none.csv"), status=3))
 
     def test_no_such_files(self):
         self.assertIn("no file is named", self.release(self.path("nowhere", "*.csv"), self.path("none.csv"), status=4))
@@ -86,6 +96,22 @@ class Sqlite(TypedTest):
         self.assertEqual(len(self.table("most")), 599)
         with open(self.path("bad.csv")) as file:
             self.assertIn('591,"job: ""pilot""', file.read())
+
+    def test_a_new_file_that_cannot_be_finished_leaves_nothing(self):
+        before = sorted(os.listdir(self.directory.name))
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        target = f"sqlite:{self.path('small.db')}?table=half"
+        result = subprocess.run([BINARY, "release", self.model, self.path("people.csv"), "-o", target], preexec_fn=limit,
+                                capture_output=True, text=True)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertEqual(sorted(os.listdir(self.directory.name)), before)
+        self.release(self.path("people.csv"), target)
+        self.assertEqual(len(self.table("half", "small.db")), 600)
+        os.remove(self.path("small.db"))
 
     def test_what_cannot_be_read(self):
         for rest, status, words in [("table=nobody", 3, "no such table: nobody"), ("query=select nobody from people", 3, "no such column"),
@@ -149,6 +175,18 @@ class Duckdb(TypedTest):
         self.assertRegex(lines[0], r'"age":\d+,"job":"[^"]+"')
         self.assertIn("600 rows", self.succeed("init", self.path("out.jsonl")))
         self.assertEqual(self.released_csv(parquet).count("\n"), 601)
+
+    def test_values_that_the_type_cannot_hold_leave_no_file(self):
+        query = f"select * replace (pay % 1000 as pay) from ({self.query})"
+        constant = self.path("run", "constant.ppan")  # pays everybody the mean, which is above 999
+        for kind, status in [("decimal(7,2)", 0), ("decimal(5,2)", 3)]:
+            result = ppan("release", constant, query.replace("pay % 1000", f"(pay % 1000)::{kind}"), "-o", self.path("narrow.parquet"))
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertEqual(os.path.exists(self.path("narrow.parquet")), status == 0)
+            if status == 0:
+                self.assertEqual(self.rows_where("typeof(pay) = 'DECIMAL(7,2)' and pay > 999", self.path("narrow.parquet")), 600)
+                os.remove(self.path("narrow.parquet"))
+        self.assertIn('column "pay" does not fit in DECIMAL(5,2)', result.stderr)
 
     def test_order_is_kept(self):
         write_csv(self.path("many.csv"), typed_people(20000, seed=8), COLUMNS)

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ppan/core/suggest.h"
+#include "ppan/encode/encode_all.h"
 #include "ppan/source/csv.h"
 
 namespace ppan {
@@ -60,6 +61,40 @@ void start(std::int64_t rows, std::size_t columns, EncodedRows& out) {
   out.faults.clear();
   out.bad.assign(static_cast<std::size_t>(rows), 0);
   out.replaced = 0;
+}
+
+// Numbers become what is encoded; those that there are not, 0.
+void encode_values(const ColumnEncoding& column, const std::vector<std::size_t>& valueless, EncodedColumn& to) {
+  encode_all(column, to.value);
+  for (const std::size_t r : valueless) to.value[r] = 0;
+}
+
+// Codes of the levels of cells that are codes themselves, or booleans: each is looked up once. Empty: for others.
+template <typename Find>
+std::vector<std::int32_t> find_codes(const RowColumn& from, const RowCells& cells, std::size_t rows, const Find& find) {
+  if (from.storage == CellStorage::kInteger && from.meaning == CellMeaning::kBoolean) return {find("false"), find("true")};
+  if (cells.code == nullptr || cells.levels->size() > rows) return {};
+  std::vector<std::int32_t> out;
+  out.reserve(cells.levels->size());
+  for (const std::string& level : *cells.levels) out.push_back(find(level));
+  return out;
+}
+
+// "true" or "false" in any case; they differ in length.
+bool is_boolean(std::string_view text) {
+  const std::string_view word = text.size() == 4 ? "true" : "false";
+  return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                    [](char a, char b) { return (a | 0x20) == b; });
+}
+
+// The level that a boolean is, or -1. True and TRUE are true, which typed sources have: programs write booleans as text
+// in their own ways.
+std::int32_t find_boolean(const ColumnEncoding& column, std::string_view cell) {
+  if (!is_boolean(cell)) return -1;
+  const auto known = std::find_if(column.levels.begin(), column.levels.end(), [&](const std::string& level) {
+    return is_boolean(level) && level.size() == cell.size();
+  });
+  return known == column.levels.end() ? -1 : static_cast<std::int32_t>(known - column.levels.begin());
 }
 
 std::string unknown_level(std::string_view cell) {
@@ -162,7 +197,8 @@ std::int32_t Encoder::find_level(std::size_t column, std::string_view level) con
 
 std::int32_t Encoder::code_of(std::int32_t column, std::string_view level) const {
   const auto c = static_cast<std::size_t>(column);
-  const std::int32_t known = find_level(c, level);
+  std::int32_t known = find_level(c, level);
+  if (known < 0) known = find_boolean(encoding_.columns[c], level);
   return known >= 0 ? known : encoding_.columns[c].other_level.value_or(-1);
 }
 
@@ -173,17 +209,27 @@ void Encoder::encode_levels(const RowChunk& chunk, const ColumnSource& source, U
   const bool text = source.from.storage == CellStorage::kText;
   Judge judge(source.column, policy, out);
   std::string scratch;
+  const auto cell_at = [&](std::size_t r) -> std::string_view {
+    if (text) return cells.text_at(r);
+    scratch.clear();
+    append_text(source.from, cells, r, scratch);
+    return scratch;
+  };
+  const auto find = [&](std::string_view cell) {
+    const std::int32_t known = find_level(static_cast<std::size_t>(source.column), cell);
+    return known >= 0 ? known : find_boolean(column, cell);
+  };
+  const std::vector<std::int32_t> known_by_code = find_codes(source.from, cells, static_cast<std::size_t>(out.rows), find);
   for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
     const bool flagged = cells.is_missing(r);
+    std::int32_t known = -1;
     std::string_view cell;
-    if (text && !flagged) {
-      cell = cells.text_at(r);
-    } else if (!flagged) {
-      scratch.clear();
-      append_text(source.from, cells, r, scratch);
-      cell = scratch;
+    if (!flagged && !known_by_code.empty())
+      known = known_by_code[text ? static_cast<std::size_t>(cells.code[r]) : cells.integer[r] != 0 ? 1 : 0];
+    if (!flagged && (known < 0 || known == column.other_level)) {
+      cell = cell_at(r);
+      if (known_by_code.empty()) known = find(cell);
     }
-    const std::int32_t known = flagged ? -1 : find_level(static_cast<std::size_t>(source.column), cell);
     // A known level is never a marker of "no value", so most cells are compared with no marker.
     if (known >= 0 && known != column.other_level) {
       to.code[r] = known;
@@ -207,6 +253,7 @@ void Encoder::encode_texts(const RowChunk& chunk, const ColumnSource& source, Un
   const NumberForm form = form_of(column.type);
   const bool whole = is_whole(column.type);
   Judge judge(source.column, policy, out);
+  std::vector<std::size_t> valueless;
   for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
     const bool flagged = cells.is_missing(r);
     const std::string_view cell = flagged ? std::string_view() : cells.text_at(r);
@@ -217,7 +264,9 @@ void Encoder::encode_texts(const RowChunk& chunk, const ColumnSource& source, Un
     // Markers may be numbers (-1, 999), so they come first.
     const bool missing = flagged || is_missing(cell, column.missing);
     to.code[r] = missing && column.may_be_missing ? 1 : 0;
-    to.value[r] = missing || !number.ok() ? 0 : column.encode(number.value);
+    const bool none = missing || !number.ok();
+    to.value[r] = none ? 0 : number.value;
+    if (none) valueless.push_back(r);
     if (missing ? !column.may_be_missing : !number.ok()) {
       const auto row = static_cast<std::int64_t>(r);
       judge.fault(row, chunk.line(row), [&] {
@@ -225,6 +274,7 @@ void Encoder::encode_texts(const RowChunk& chunk, const ColumnSource& source, Un
       });
     }
   }
+  encode_values(column, valueless, to);
 }
 
 void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, UnknownRow policy,
@@ -236,14 +286,23 @@ void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, 
   const bool whole = is_whole(column.type);
   const bool scaled = form == NumberForm::kTimestamp && source.from.meaning == CellMeaning::kDate;
   Judge judge(source.column, policy, out);
-  for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
-    const double value = scaled ? typed_number(source.from, cells, r, form).value
-                                : number_at(source.from, cells, r);
+  std::vector<std::size_t> valueless;
+  if (source.from.storage == CellStorage::kReal) {
+    std::copy_n(cells.real, to.value.size(), to.value.begin());
+  } else {
+    for (std::size_t r = 0; r < to.value.size(); ++r)
+      to.value[r] = scaled ? typed_number(source.from, cells, r, form).value : number_at(source.from, cells, r);
+  }
+  for (std::size_t r = 0; r < to.value.size(); ++r) {
+    const double value = to.value[r];
     const bool missing = cells.is_missing(r) || std::isnan(value) ||
                          std::find(markers.begin(), markers.end(), value) != markers.end();
     const bool ok = std::abs(value) <= 1e100 && (!whole || std::nearbyint(value) == value);
     to.code[r] = missing && column.may_be_missing ? 1 : 0;
-    to.value[r] = missing || !ok ? 0 : column.encode(value);
+    if (missing || !ok) {
+      to.value[r] = 0;
+      valueless.push_back(r);
+    }
     if (missing ? !column.may_be_missing : !ok) {
       const auto row = static_cast<std::int64_t>(r);
       judge.fault(row, chunk.line(row), [&] {
@@ -257,6 +316,7 @@ void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, 
       });
     }
   }
+  encode_values(column, valueless, to);
 }
 
 void Encoder::encode(const RowChunk& chunk, std::span<const ColumnSource> columns, UnknownRow policy,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "ppan/encode/encode_all.h"
 #include "ppan/source/calendar.h"
 
 namespace ppan {
@@ -17,7 +18,12 @@ constexpr double kMostInteger = 9e18;
 std::optional<std::int64_t> integer_of(const std::string& text, const RowColumn& column) {
   switch (column.meaning) {
     case CellMeaning::kBoolean:
-      if (text == "true" || text == "false") return text == "true" ? 1 : 0;
+      for (const char* const yes : {"true", "True", "TRUE"}) {
+        if (text == yes) return 1;
+      }
+      for (const char* const no : {"false", "False", "FALSE"}) {
+        if (text == no) return 0;
+      }
       return std::nullopt;
     case CellMeaning::kDate:
       return parse_date(text);
@@ -85,16 +91,17 @@ void decode_numbers(const EncodedColumn& from, const ColumnEncoding& column, con
     set_missing(from, 1, which, buffer.missing);
     to.missing = buffer.missing.data();
   }
+  buffer.real.resize(which.size());
+  for (std::size_t i = 0; i < which.size(); ++i) buffer.real[i] = from.value[which[i]];
+  decode_all(column, buffer.real);
   if (type.storage == CellStorage::kReal) {
-    buffer.real.resize(which.size());
-    for (std::size_t i = 0; i < which.size(); ++i) buffer.real[i] = column.decode(from.value[which[i]]);
     to.real = buffer.real.data();
     return;
   }
   const double power = type.meaning == CellMeaning::kDecimal ? std::pow(10.0, type.scale) : 1;
   buffer.integer.resize(which.size());
   for (std::size_t i = 0; i < which.size(); ++i)
-    buffer.integer[i] = static_cast<std::int64_t>(std::nearbyint(column.decode(from.value[which[i]]) * power));
+    buffer.integer[i] = static_cast<std::int64_t>(std::nearbyint(buffer.real[i] * power));
   to.integer = buffer.integer.data();
 }
 

@@ -61,17 +61,29 @@ Index codebook_features(const Layout& observed_layout, const std::vector<ColumnL
 
 void codebook_features(const EncodedRows& rows, const Encoding& encoding, const Layout& observed_layout,
                        const std::vector<ColumnLevels>& observed, Matrix<float>& out) {
+  std::vector<Symbols> levels(observed.size());
+  std::vector<const Symbols*> known(observed.size(), nullptr);
+  for (std::size_t c = 0; c < observed.size(); ++c) {
+    if (observed[c].spike.empty()) continue;
+    levels[c] = levels_of(rows, observed[c], encoding);
+    known[c] = &levels[c];
+  }
+  codebook_features(rows, observed_layout, observed, known, out);
+}
+
+void codebook_features(const EncodedRows& rows, const Layout& observed_layout, const std::vector<ColumnLevels>& observed,
+                       const std::vector<const Symbols*>& level, Matrix<float>& out) {
   Matrix<float> plain;
   to_matrix(rows, observed_layout, plain);
-  out.setZero(rows.rows, codebook_features(observed_layout, observed));
+  out.resize(rows.rows, codebook_features(observed_layout, observed));
   out.leftCols(plain.cols()) = plain.cwiseMax(-kFarthest).cwiseMin(kFarthest);
   Index next = plain.cols();
-  for (const ColumnLevels& levels : observed) {
-    if (levels.spike.empty()) continue;
-    const Symbols level = levels_of(rows, levels, encoding);
-    const auto spikes = static_cast<std::int32_t>(levels.spike.size());
-    for (std::size_t r = 0; r < level.size(); ++r) {
-      if (level[r] < spikes) out(static_cast<Index>(r), next + level[r]) = 1;
+  for (std::size_t c = 0; c < observed.size(); ++c) {
+    if (level[c] == nullptr) continue;
+    const auto spikes = static_cast<std::int32_t>(observed[c].spike.size());
+    out.middleCols(next, spikes).setZero();
+    for (std::size_t r = 0; r < level[c]->size(); ++r) {
+      if ((*level[c])[r] < spikes) out(static_cast<Index>(r), next + (*level[c])[r]) = 1;
     }
     next += spikes;
   }

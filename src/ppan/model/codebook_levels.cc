@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
+
+#include "ppan/encode/encode_all.h"
 
 namespace ppan {
 namespace {
@@ -124,17 +127,32 @@ std::int32_t ColumnLevels::levels() const {
   return static_cast<std::int32_t>(spike.size() + bin.size()) + (may_be_missing ? 1 : 0);
 }
 
-std::int32_t ColumnLevels::level_of(double x) const {
+namespace {
+
+// Where a number is among the levels; `ends` are those of the bins but for the last.
+std::int32_t find_level(const ColumnLevels& levels, std::span<const double> ends, double x) {
+  const std::vector<double>& spike = levels.spike;
   const auto at = std::lower_bound(spike.begin(), spike.end(), x);
   if (at != spike.end() && *at == x) return static_cast<std::int32_t>(at - spike.begin());
-  if (bin.empty()) {  // the nearest spike
+  if (levels.bin.empty()) {  // the nearest spike
     if (at == spike.begin()) return 0;
     if (at == spike.end()) return static_cast<std::int32_t>(spike.size()) - 1;
     return static_cast<std::int32_t>(at - spike.begin()) - (x - *(at - 1) < *at - x ? 1 : 0);
   }
-  const auto in = std::find_if(bin.begin(), bin.end() - 1,
-                               [&](const std::vector<double>& knots) { return x <= knots.back(); });
-  return static_cast<std::int32_t>(spike.size() + static_cast<std::size_t>(in - bin.begin()));
+  const auto in = std::lower_bound(ends.begin(), ends.end(), x);
+  return static_cast<std::int32_t>(spike.size() + static_cast<std::size_t>(in - ends.begin()));
+}
+
+std::vector<double> bin_ends(const ColumnLevels& levels) {
+  std::vector<double> ends;
+  for (std::size_t b = 0; b + 1 < levels.bin.size(); ++b) ends.push_back(levels.bin[b].back());
+  return ends;
+}
+
+}  // namespace
+
+std::int32_t ColumnLevels::level_of(double x) const {
+  return find_level(*this, bin_ends(*this), x);
 }
 
 Problems ColumnLevels::check() const {
@@ -212,9 +230,12 @@ Symbols levels_of(const EncodedRows& rows, const ColumnLevels& levels, const Enc
   if (!levels.numeric) return from.code;
   const ColumnEncoding& how = encoding.columns[static_cast<std::size_t>(levels.column)];
   Symbols out(from.code.size());
+  std::vector<double> written = from.value;
+  decode_all(how, written);
+  const std::vector<double> ends = bin_ends(levels);
   for (std::size_t r = 0; r < out.size(); ++r) {
     out[r] = from.code[r] == 1 && levels.may_be_missing ? levels.missing_level()
-                                                        : levels.level_of(how.decode(from.value[r]));
+                                                        : find_level(levels, ends, written[r]);
   }
   return out;
 }

@@ -16,6 +16,7 @@ constexpr std::size_t kMostHeadCells = 4096;  // of a head
 constexpr std::size_t kMostLayers = 16;
 constexpr Index kMostUnits = 8192;
 constexpr Index kMostNoise = 1024;
+constexpr std::int64_t kMostInTable = 1 << 16;  // combinations of levels
 
 void check_head(const Heads& heads, std::size_t h, std::vector<int>& covered, ProblemList& list) {
   const Head& head = heads.heads[h];
@@ -122,45 +123,74 @@ Problems Heads::check(const Encoding& encoding, const Layout& observed_layout,
   return list.take();
 }
 
+CellFinder::CellFinder(const Head& head, const std::vector<ColumnLevels>& released)
+    : head_(&head),
+      // Unless it leaves some out.
+      plain_(head.member.size() == 1 && static_cast<std::int32_t>(head.cell.size()) ==
+                                            released[static_cast<std::size_t>(head.member.front())].levels()) {
+  if (plain_) return;
+  std::int64_t combinations = 1;
+  for (const std::int32_t member : head.member) {
+    step_.push_back(combinations);
+    combinations = std::min(combinations * released[static_cast<std::size_t>(member)].levels(), 2 * kMostInTable);
+  }
+  if (combinations <= kMostInTable) table_.assign(static_cast<std::size_t>(combinations), -1);
+  for (std::size_t c = head.cell.size(); c-- > 0;) {  // of two that are the same, the first
+    const auto cell = static_cast<std::int32_t>(c);
+    if (table_.empty()) {
+      map_[head.cell[c]] = cell;
+    } else {
+      table_[static_cast<std::size_t>(std::inner_product(step_.begin(), step_.end(), head.cell[c].begin(), std::int64_t{0}))] = cell;
+    }
+  }
+}
+
+std::int32_t CellFinder::nearest(const Symbols& own) const {
+  std::int32_t best = 0;
+  std::ptrdiff_t most = -1;
+  for (std::size_t c = 0; c < head_->cell.size(); ++c) {
+    const std::ptrdiff_t alike =
+        std::inner_product(own.begin(), own.end(), head_->cell[c].begin(), std::ptrdiff_t{0}, std::plus<>(),
+                           [](std::int32_t a, std::int32_t b) { return std::ptrdiff_t{a == b}; });
+    if (alike <= most) continue;
+    most = alike;
+    best = static_cast<std::int32_t>(c);
+  }
+  return best;
+}
+
+void CellFinder::find(const std::vector<Symbols>& level, std::int32_t* cell, std::size_t stride) {
+  const std::vector<std::int32_t>& member = head_->member;
+  const Symbols& first = level[static_cast<std::size_t>(member.front())];
+  if (plain_) {
+    for (std::size_t r = 0; r < first.size(); ++r) cell[r * stride] = first[r];
+    return;
+  }
+  Symbols own(member.size());
+  for (std::size_t r = 0; r < first.size(); ++r) {
+    std::int64_t number = 0;
+    for (std::size_t m = 0; m < own.size(); ++m) {
+      own[m] = level[static_cast<std::size_t>(member[m])][r];
+      number += step_[m] * own[m];
+    }
+    if (table_.empty()) {
+      auto at = map_.find(own);
+      if (at == map_.end()) at = map_.emplace(own, nearest(own)).first;
+      cell[r * stride] = at->second;
+      continue;
+    }
+    std::int32_t& known = table_[static_cast<std::size_t>(number)];
+    if (known < 0) known = nearest(own);
+    cell[r * stride] = known;
+  }
+}
+
 CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
                   const std::vector<Symbols>& level) {
   const Index rows = level.empty() ? 0 : static_cast<Index>(level.front().size());
   CellRows out(static_cast<Index>(heads.size()), rows);
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    const Head& head = heads[h];
-    std::map<Symbols, std::int32_t> known;
-    for (std::size_t c = 0; c < head.cell.size(); ++c) known.emplace(head.cell[c], static_cast<std::int32_t>(c));
-    const auto nearest = [&](const Symbols& own) {
-      std::int32_t best = 0;
-      std::ptrdiff_t most = -1;
-      for (std::size_t c = 0; c < head.cell.size(); ++c) {
-        const std::ptrdiff_t alike =
-            std::inner_product(own.begin(), own.end(), head.cell[c].begin(), std::ptrdiff_t{0}, std::plus<>(),
-                               [](std::int32_t a, std::int32_t b) { return std::ptrdiff_t{a == b}; });
-        if (alike <= most) continue;
-        most = alike;
-        best = static_cast<std::int32_t>(c);
-      }
-      return best;
-    };
-    // A head of one column has its levels as cells, in their order, unless it leaves some out.
-    const auto first = static_cast<std::size_t>(head.member.front());
-    const bool plain = head.member.size() == 1 &&
-                       static_cast<std::int32_t>(head.cell.size()) == released[first].levels();
-    Symbols own(head.member.size());
-    for (Index r = 0; r < rows; ++r) {
-      const auto row = static_cast<std::size_t>(r);
-      if (plain) {
-        out(static_cast<Index>(h), r) = level[first][row];
-        continue;
-      }
-      for (std::size_t m = 0; m < own.size(); ++m)
-        own[m] = level[static_cast<std::size_t>(head.member[m])][row];
-      auto at = known.find(own);
-      if (at == known.end()) at = known.emplace(own, nearest(own)).first;
-      out(static_cast<Index>(h), r) = at->second;
-    }
-  }
+  for (std::size_t h = 0; h < heads.size(); ++h)
+    CellFinder(heads[h], released).find(level, out.data() + h, heads.size());
   return out;
 }
 
@@ -168,7 +198,14 @@ HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const
     : heads_(&heads),
       encoding_(&encoding),
       layout_(&observed_layout),
-      network_(heads.shape(codebook_features(observed_layout, heads.observed))) {}
+      network_(heads.shape(codebook_features(observed_layout, heads.observed))) {
+  for (const Head& head : heads.heads) finders_.emplace_back(head, heads.released);
+  for (const ColumnLevels& levels : heads.observed) {
+    const auto same = std::find(heads.released.begin(), heads.released.end(), levels);
+    same_.push_back(same == heads.released.end() ? std::nullopt
+                                                 : std::optional(static_cast<std::size_t>(same - heads.released.begin())));
+  }
+}
 
 void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out) {
   std::vector<Symbols> level;
@@ -179,7 +216,7 @@ void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::ve
     out[c].code = from.code;  // a number whose cell stays is released as it is
     out[c].value = from.value;
   }
-  codebook_features(in, *encoding_, *layout_, heads_->observed, features_);
+  look(in, level);
   noise_.resize(in.rows, heads_->noise_inputs);
   fill_normal(random, noise_);
   uniform_.resize(2 * network_.heads(), in.rows);
@@ -187,8 +224,7 @@ void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::ve
     // Rounding to float may give 1, which a uniform number never is.
     uniform_.data()[i] = std::min(static_cast<float>(random.uniform()), 0x1.fffffep-1F);
   }
-  network_.draw_only(heads_->parameters, features_, cells_of(heads_->heads, heads_->released, level), noise_, uniform_,
-                     drawn_);
+  network_.draw_only(heads_->parameters, features_, own_, noise_, uniform_, drawn_);
   for (std::size_t h = 0; h < heads_->heads.size(); ++h) {
     const Head& head = heads_->heads[h];
     for (std::size_t m = 0; m < head.member.size(); ++m) {
@@ -203,6 +239,20 @@ void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::ve
       }
     }
   }
+}
+
+// What the network sees of the rows.
+void HeadsReleaser::look(const EncodedRows& in, const std::vector<Symbols>& level) {
+  std::vector<Symbols> others(same_.size());
+  std::vector<const Symbols*> known(same_.size(), nullptr);
+  for (std::size_t c = 0; c < same_.size(); ++c) {
+    if (heads_->observed[c].spike.empty()) continue;
+    if (!same_[c]) others[c] = levels_of(in, heads_->observed[c], *encoding_);
+    known[c] = same_[c] ? &level[*same_[c]] : &others[c];
+  }
+  codebook_features(in, *layout_, heads_->observed, known, features_);
+  own_.resize(network_.heads(), in.rows);
+  for (std::size_t h = 0; h < finders_.size(); ++h) finders_[h].find(level, own_.data() + h, finders_.size());
 }
 
 nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,

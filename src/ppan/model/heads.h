@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,25 @@ struct Heads {
                                const std::vector<std::int32_t>& released_columns) const;
 };
 
-/// The cell of each head that rows have: `level` are the levels of each released column. A combination that is
-/// no cell counts as the first one that shares most levels with it. Heads x rows.
+/// Which cell of a head a combination of levels is. One that is no cell counts as the first that shares most levels
+/// with it.
+class CellFinder {
+ public:
+  CellFinder(const Head& head, const std::vector<ColumnLevels>& released);
+  /// The cell of each row, whose levels of each released column are `level`. Remembers what it had to look for: not for
+  /// several threads.
+  void find(const std::vector<Symbols>& level, std::int32_t* cell, std::size_t stride);
+
+ private:
+  [[nodiscard]] std::int32_t nearest(const Symbols& own) const;
+  const Head* head_;
+  std::vector<std::int64_t> step_;       // of the members in the number of a combination
+  std::vector<std::int32_t> table_;      // cells by that number, -1 where it is not known yet; empty where too many
+  std::map<Symbols, std::int32_t> map_;  // instead of the table
+  bool plain_;                           // of one column: its levels are the cells, in their order
+};
+
+/// The cell of each head that rows have: `level` are the levels of each released column. Heads x rows.
 CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
                   const std::vector<Symbols>& level);
 
@@ -60,10 +78,14 @@ class HeadsReleaser {
   void release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out);
 
  private:
+  void look(const EncodedRows& in, const std::vector<Symbols>& level);
   const Heads* heads_;
   const Encoding* encoding_;
   const Layout* layout_;
   HeadsNetwork<float> network_;
+  std::vector<CellFinder> finders_;                // of each head
+  std::vector<std::optional<std::size_t>> same_;  // of each observed column: the released one that has the same levels
+  CellRows own_;
   Matrix<float> features_;
   Matrix<float> noise_;
   Matrix<float> uniform_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ppan/nn/dense.h"
+
 namespace ppan {
 namespace {
 
@@ -28,8 +30,7 @@ void exponentiate(Vector& v) {
     v.setZero();
     return;
   }
-  for (Index c = 0; c < v.size(); ++c) v[c] = std::max(v[c] - most, kOut);
-  v = v.array().exp();
+  v = (v.array() - most).max(kOut).exp();
   v = (v.array() < kLeast).select(Scalar(0), v);
   v /= v.sum();
 }
@@ -44,6 +45,11 @@ HeadsNetwork<Scalar>::HeadsNetwork(HeadsShape shape) : shape_(std::move(shape)) 
   }
   network_ = Mlp<Scalar>(
       {.inputs = shape_.features + shape_.noise_inputs, .hidden = shape_.hidden, .outputs = cells_ + heads()});
+  if (!shape_.hidden.empty()) {
+    trunk_ = Mlp<Scalar>({.inputs = shape_.features + shape_.noise_inputs,
+                          .hidden = {shape_.hidden.begin(), shape_.hidden.end() - 1},
+                          .outputs = shape_.hidden.back()});
+  }
   Index next = network_.parameter_count();
   for (const Index count : shape_.cells) {
     table_.push_back(next);
@@ -120,34 +126,74 @@ void HeadsNetwork<Scalar>::draw(const Vector<Scalar>& parameters, const Matrix<S
     for (std::size_t h = 0; h < first_.size(); ++h) {
       const auto at = static_cast<Index>(h);
       const std::int32_t cell = own(at, i);
-      redraw(parameters, h, i, cell, drawn.col(i).data());
+      auto s = redrawn_.col(i).segment(first_[h], shape_.cells[h]);
+      s = output_.col(i).segment(first_[h], shape_.cells[h]);
+      const auto [again, possible] = redraw(parameters, h, cell, drawn.col(i).data(), s);
+      if (!possible) keep_(at, i) = 0;  // the own cell cannot stand beside what was drawn
+      again_(at, i) = again;
       const Scalar keep = keep_(at, i);
-      const Scalar again = again_(at, i);
       auto p = probability_.col(i).segment(first_[h], shape_.cells[h]);
-      p = (1 - keep) * (1 - again) * redrawn_.col(i).segment(first_[h], shape_.cells[h]);
+      p = (1 - keep) * (1 - again) * s;
       p[cell] += keep + (1 - keep) * again;
-      drawn(at, i) = choose(h, i, cell, uniform.col(i).data() + 2 * h);
+      drawn(at, i) = choose(s, keep, again, cell, uniform.col(i).data() + 2 * h);
     }
   }
 }
 
+// Head by head, so that the last layer is worked out for the cells of the head alone, and for the rows alone that need
+// them.
 template <typename Scalar>
 void HeadsNetwork<Scalar>::draw_only(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
                                      const CellRows& own, const Matrix<Scalar>& noise,
                                      const Matrix<Scalar>& uniform, CellRows& drawn) {
-  prepare(parameters, features, own, noise, drawn);
-  for (Index i = 0; i < features.rows(); ++i) {
-    std::int32_t* to = drawn.col(i).data();
-    for (std::size_t h = 0; h < first_.size(); ++h) {
-      const std::int32_t cell = own(static_cast<Index>(h), i);
-      const Scalar* number = uniform.col(i).data() + 2 * h;
-      if (number[0] < keep_(static_cast<Index>(h), i) && fits(h, cell, to)) {
-        to[h] = cell;
-        continue;
-      }
-      redraw(parameters, h, i, cell, to);
-      to[h] = choose(h, i, cell, number);
-    }
+  input_.resize(features.rows(), features.cols() + noise.cols());
+  input_.leftCols(features.cols()) = features;
+  input_.rightCols(noise.cols()) = noise;
+  const bool deep = !shape_.hidden.empty();
+  if (deep) trunk_output_ = trunk_.forward(parameters.data(), input_, workspace_).cwiseMax(Scalar(0));  // a hidden layer's
+  const Matrix<Scalar>& hidden = deep ? trunk_output_ : input_;
+  outputs(parameters, hidden, cells_, heads(), gates_);
+  drawn.resize(heads(), features.rows());
+  for (std::size_t h = 0; h < first_.size(); ++h) draw_head(parameters, h, hidden, own, uniform, drawn);
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::outputs(const Vector<Scalar>& parameters, const Matrix<Scalar>& hidden, Index first, Index count,
+                                   Matrix<Scalar>& out) const {
+  const Index all = network_.shape().outputs;
+  const Index layer = network_.parameter_count() - (hidden.cols() + 1) * all;  // weights, then biases
+  out.resize(hidden.rows(), count);
+  dense_forward(hidden.rows(), hidden.cols(), count, hidden.data(), parameters.data() + layer + first * hidden.cols(),
+                parameters.data() + layer + hidden.cols() * all + first, false, out.data());
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size_t head, const Matrix<Scalar>& hidden,
+                                     const CellRows& own, const Matrix<Scalar>& uniform, CellRows& drawn) {
+  const auto at = static_cast<Index>(head);
+  const Scalar* const of_cell = parameters.data() + gate_[head];
+  auto gate = gates_.col(at);
+  for (Index i = 0; i < gate.size(); ++i)
+    gate[i] = std::clamp(static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]), -kMostGate<Scalar>,
+                         kMostGate<Scalar>);
+  gate = (1 + (-gate.array()).exp()).inverse();
+  picked_.clear();
+  for (Index i = 0; i < gate.size(); ++i) {
+    drawn(at, i) = own(at, i);
+    if (uniform(2 * at, i) < gate[i] && fits(head, own(at, i), drawn.col(i).data())) continue;
+    picked_.push_back(i);
+  }
+  if (picked_.empty()) return;
+  hidden_.resize(static_cast<Index>(picked_.size()), hidden.cols());
+  for (Index c = 0; c < hidden.cols(); ++c) {
+    for (std::size_t k = 0; k < picked_.size(); ++k) hidden_(static_cast<Index>(k), c) = hidden(picked_[k], c);
+  }
+  outputs(parameters, hidden_, first_[head], shape_.cells[head], logit_);
+  for (std::size_t k = 0; k < picked_.size(); ++k) {
+    const Index i = picked_[k];
+    chances_ = logit_.row(static_cast<Index>(k));
+    const auto [again, possible] = redraw(parameters, head, own(at, i), drawn.col(i).data(), chances_);
+    drawn(at, i) = choose(chances_, possible ? gate[i] : Scalar(0), again, own(at, i), uniform.col(i).data() + 2 * at);
   }
 }
 
@@ -160,10 +206,10 @@ bool HeadsNetwork<Scalar>::fits(std::size_t head, std::int32_t cell, const std::
   });
 }
 
-// Fills S and r of the head, and takes back the gate where the own cell cannot stand beside what was drawn.
 template <typename Scalar>
-void HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t head, Index row, std::int32_t own,
-                                  const std::int32_t* drawn) {
+template <typename Cells>
+std::pair<Scalar, bool> HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t head, std::int32_t own,
+                                                     const std::int32_t* drawn, Cells& s) {
   constexpr Scalar kNever = -std::numeric_limits<Scalar>::infinity();
   const Index count = shape_.cells[head];
   if (shape_.base.empty()) {
@@ -186,26 +232,20 @@ void HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t 
       if (pair.together(before, c) <= 0) model_[c] = kNever;
     }
   }
-  auto s = redrawn_.col(row).segment(first_[head], count);
-  s = output_.col(row).segment(first_[head], count) + model_ +
-      Eigen::Map<const Vector<Scalar>>(parameters.data() + table_[head] + own * count, count);
+  s += model_ + Eigen::Map<const Vector<Scalar>>(parameters.data() + table_[head] + own * count, count);
   s[own] = kNever;
   const bool possible = model_[own] > kNever;
   exponentiate(s);
-  Scalar& again = again_(static_cast<Index>(head), row);
-  if (!possible) {
-    keep_(static_cast<Index>(head), row) = again = 0;
-    return;
-  }
+  if (!possible) return {Scalar(0), false};
   exponentiate(model_);
-  again = s.sum() > 0 ? model_[own] : Scalar(1);  // there may be no other
+  return {s.sum() > 0 ? model_[own] : Scalar(1), true};  // there may be no other
 }
 
 template <typename Scalar>
-std::int32_t HeadsNetwork<Scalar>::choose(std::size_t head, Index row, std::int32_t own, const Scalar* uniform) const {
-  const Scalar again = again_(static_cast<Index>(head), row);
-  if (uniform[0] < keep_(static_cast<Index>(head), row) || uniform[1] < again) return own;
-  const auto s = redrawn_.col(row).segment(first_[head], shape_.cells[head]);
+template <typename Cells>
+std::int32_t HeadsNetwork<Scalar>::choose(const Cells& s, Scalar keep, Scalar again, std::int32_t own,
+                                          const Scalar* uniform) {
+  if (uniform[0] < keep || uniform[1] < again) return own;
   Scalar left = (uniform[1] - again) / (1 - again);
   std::int32_t cell = own;
   for (Index c = 0; c < s.size(); ++c) {

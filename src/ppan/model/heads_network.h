@@ -15,6 +15,7 @@
 // shared by all heads, so that columns can change together. Parameters are one flat vector: the network's (outputs: all
 // cells, then a gate for each head), then table_h of each head, a column for each own cell, then gate_h of each head.
 
+#include <utility>
 #include <vector>
 
 #include "ppan/core/matrix.h"
@@ -88,8 +89,18 @@ class HeadsNetwork {
   void prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                const Matrix<Scalar>& noise, CellRows& drawn);
   [[nodiscard]] bool fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const;
-  void redraw(const Vector<Scalar>& parameters, std::size_t head, Index row, std::int32_t own, const std::int32_t* drawn);
-  std::int32_t choose(std::size_t head, Index row, std::int32_t own, const Scalar* uniform) const;
+  // What is drawn if a cell is not kept: `s`, which begins as the logits of the network, becomes S; returns r, and
+  // whether the own cell may stay.
+  template <typename Cells>
+  std::pair<Scalar, bool> redraw(const Vector<Scalar>& parameters, std::size_t head, std::int32_t own,
+                                 const std::int32_t* drawn, Cells& s);
+  template <typename Cells>
+  static std::int32_t choose(const Cells& s, Scalar keep, Scalar again, std::int32_t own, const Scalar* uniform);
+  // `count` outputs of the network from `first` on, for rows of its last hidden layer; rows x count.
+  void outputs(const Vector<Scalar>& parameters, const Matrix<Scalar>& hidden, Index first, Index count,
+               Matrix<Scalar>& out) const;
+  void draw_head(const Vector<Scalar>& parameters, std::size_t head, const Matrix<Scalar>& hidden, const CellRows& own,
+                 const Matrix<Scalar>& uniform, CellRows& drawn);
 
   HeadsShape shape_;
   std::vector<Index> first_;
@@ -99,6 +110,7 @@ class HeadsNetwork {
   std::vector<std::vector<std::size_t>> links_of_;
   Index cells_ = 0;
   Mlp<Scalar> network_;
+  Mlp<Scalar> trunk_;  // its hidden layers alone, whose parameters come first
   MlpWorkspace<Scalar> workspace_;
   Matrix<Scalar> input_;
   Matrix<Scalar> output_;       // of the network: cells and gates x rows
@@ -106,6 +118,11 @@ class HeadsNetwork {
   Matrix<Scalar> gates_;        // logits of the following
   Matrix<Scalar> keep_;         // heads x rows
   Matrix<Scalar> again_;        // r, heads x rows
+  Matrix<Scalar> trunk_output_;
+  std::vector<Index> picked_;   // rows that draw_only() redraws in a head
+  Matrix<Scalar> hidden_;       // of them
+  Matrix<Scalar> logit_;        // and of their cells
+  Vector<Scalar> chances_;      // S of one of them
   Vector<Scalar> model_;        // log R of a head, but for a constant
   Matrix<Scalar> probability_;  // cells x rows
   Matrix<Scalar> d_logit_;      // cells and gates x rows

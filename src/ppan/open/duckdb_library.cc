@@ -80,7 +80,7 @@ void fail_duckdb(const std::string& name, const char* words, duckdb_error_type t
   throw Error(place && !damaged ? ErrorCode::kIo : ErrorCode::kBadInput, fmt::format("{}: {}", name, text));
 }
 
-DuckdbSession::DuckdbSession(const std::string& file_search_path) : library_(&duckdb_library()) {
+DuckdbSession::DuckdbSession(int threads, const std::string& file_search_path) : library_(&duckdb_library()) {
   duckdb_config config = nullptr;
   if (library_->create_config(&config) != DuckDBSuccess) throw std::bad_alloc();
   for (const auto& [key, value] : {std::pair("memory_limit", kMemoryLimit),
@@ -91,6 +91,7 @@ DuckdbSession::DuckdbSession(const std::string& file_search_path) : library_(&du
                                    {"allow_unsigned_extensions", "false"},
                                    {"temp_directory", ""}})
     library_->set_config(config, key, value);
+  if (threads > 0) library_->set_config(config, "threads", std::to_string(threads).c_str());
   char* words = nullptr;
   const bool opened = library_->open_ext(nullptr, &database_, config, &words) == DuckDBSuccess;
   library_->destroy_config(&config);

@@ -86,7 +86,9 @@ std::unique_ptr<RowSink> create_duckdb(const Address& address, const CreateOptio
 /// A database in memory, without extensions and within bounds, and a connection to it.
 class DuckdbSession {
  public:
-  explicit DuckdbSession(const std::string& file_search_path = {});
+  /// With one thread it works on the thread that asks; with more, whoever waits for the others does so by asking again
+  /// and again. 0: one per core.
+  explicit DuckdbSession(int threads, const std::string& file_search_path = {});
   ~DuckdbSession();
   DuckdbSession(const DuckdbSession&) = delete;
   DuckdbSession& operator=(const DuckdbSession&) = delete;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -122,11 +123,34 @@ EngineColumn column_of(const std::string& source, const std::string& name, duckd
   return out;
 }
 
+constexpr std::size_t kInlined = sizeof(duckdb_string_t::value.inlined.inlined);
+
 template <typename From, typename To>
 void copy_numbers(const void* from, std::size_t rows, std::vector<To>& to) {
   const auto* const values = static_cast<const From*>(from);
   to.resize(rows);
   for (std::size_t r = 0; r < rows; ++r) to[r] = static_cast<To>(values[r]);
+}
+
+// Texts of up to 12 bytes stand in the vector itself.
+void take_texts(const char* data, std::size_t rows, const RowCells& cells, CellBuffer& buffer) {
+  buffer.text.resize(rows);
+  std::size_t size = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    duckdb_string_t text;
+    std::memcpy(&text, data + sizeof text * r, sizeof text);
+    const std::uint32_t length = cells.is_missing(r) ? 0 : text.value.inlined.length;
+    // Whole vectors are copied, which takes less time than asking how long each text is.
+    if (buffer.bytes.size() < size + std::max<std::size_t>(length, kInlined))
+      buffer.bytes.resize(2 * (size + length) + rows * kInlined);
+    buffer.text[r] = {static_cast<std::uint32_t>(size), length};
+    if (length <= kInlined) {
+      std::memcpy(buffer.bytes.data() + size, text.value.inlined.inlined, kInlined);
+    } else {
+      std::memcpy(buffer.bytes.data() + size, text.value.pointer.ptr, length);
+    }
+    size += length;
+  }
 }
 
 // The cells of one vector, from row `first` on. Numbers are widened; text is copied, for the engine takes its memory back.
@@ -161,18 +185,7 @@ void take_vector(const EngineColumn& column, const char* data, const std::uint64
       copy_numbers<double>(data + 8 * first, rows, buffer.real);
       break;
     case DUCKDB_TYPE_VARCHAR: {
-      buffer.bytes.clear();
-      buffer.text.clear();
-      for (std::size_t r = 0; r < rows; ++r) {
-        duckdb_string_t text;
-        std::memcpy(&text, data + sizeof text * (first + r), sizeof text);
-        const std::uint32_t length = text.value.inlined.length;
-        if (cells.is_missing(r)) {
-          buffer.add_text({});
-        } else {
-          buffer.add_text({length <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, length});
-        }
-      }
+      take_texts(data + sizeof(duckdb_string_t) * first, rows, cells, buffer);
       cells.text = buffer.text.data();
       cells.bytes = buffer.bytes.data();
       return;
@@ -188,7 +201,11 @@ class DuckdbSource final : public RowSource {
  public:
   DuckdbSource(const Address& address, const std::filesystem::path& directory, const TextStyle& style,
                std::int64_t chunk_rows)
-      : RowSource(address.shown), duckdb_(&duckdb_library()), session_(directory.string()), chunk_rows_(chunk_rows) {
+      : RowSource(address.shown),
+        duckdb_(&duckdb_library()),
+        // Pages of Parquet are unpacked faster than rows are released; a query may be any amount of work.
+        session_(address.kind == AddressKind::kParquet ? 1 : 0, directory.string()),
+        chunk_rows_(chunk_rows) {
     const std::string query = query_of(address);
     start(fmt::format("select * from ({}\n) limit 0", query));
     std::string list;

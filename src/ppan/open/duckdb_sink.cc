@@ -3,12 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -31,11 +36,21 @@ class ChunkPart final : public RowSink::Part {
   RowChunk chunk;
 };
 
-// How a column is handed over.
+// How a column is handed over: as the type that the file is to have.
 struct HandedType {
   duckdb_type type = DUCKDB_TYPE_VARCHAR;
   int width = 0;  // of a decimal
 };
+
+// DECIMAL(9,2) -> 9; the widest where the words are others.
+int decimal_width(const RowColumn& column) {
+  constexpr int kWidest = 18;
+  constexpr std::string_view kWords = "DECIMAL(";
+  int width = 0;
+  if (!std::string_view(column.sql_type).starts_with(kWords)) return kWidest;
+  std::from_chars(column.sql_type.data() + kWords.size(), column.sql_type.data() + column.sql_type.size(), width);
+  return width >= std::max(1, column.scale) && width <= kWidest ? width : kWidest;
+}
 
 HandedType handed_type(const RowColumn& column) {
   if (column.storage == CellStorage::kText) return {};
@@ -45,7 +60,7 @@ HandedType handed_type(const RowColumn& column) {
     case CellMeaning::kBoolean:
       return {DUCKDB_TYPE_BOOLEAN};
     case CellMeaning::kDecimal:
-      return {DUCKDB_TYPE_DECIMAL, 18};
+      return {DUCKDB_TYPE_DECIMAL, decimal_width(column)};
     case CellMeaning::kDate:
       return {DUCKDB_TYPE_DATE};
     case CellMeaning::kTimestamp:
@@ -55,16 +70,61 @@ HandedType handed_type(const RowColumn& column) {
     case CellMeaning::kPlain:
       break;
   }
+  if (column.sql_type == "TINYINT") return {DUCKDB_TYPE_TINYINT};
+  if (column.sql_type == "SMALLINT") return {DUCKDB_TYPE_SMALLINT};
+  if (column.sql_type == "INTEGER") return {DUCKDB_TYPE_INTEGER};
   return {DUCKDB_TYPE_BIGINT};
 }
 
-// The type that the file is to have, if the rows are handed over as a wider one.
-std::string cast_of(const RowColumn& column) {
-  if (column.storage != CellStorage::kInteger) return "";
-  const bool narrower = column.sql_type == "TINYINT" || column.sql_type == "SMALLINT" || column.sql_type == "INTEGER" ||
-                        column.sql_type.starts_with("DECIMAL(");
-  return narrower ? "::" + column.sql_type : "";
+// Bytes of an integer in the engine's vectors.
+int bytes_of(const HandedType& handed) {
+  switch (handed.type) {
+    case DUCKDB_TYPE_BOOLEAN:
+    case DUCKDB_TYPE_TINYINT:
+      return 1;
+    case DUCKDB_TYPE_SMALLINT:
+      return 2;
+    case DUCKDB_TYPE_INTEGER:
+    case DUCKDB_TYPE_DATE:
+      return 4;
+    case DUCKDB_TYPE_DECIMAL:
+      return handed.width <= 4 ? 2 : handed.width <= 9 ? 4 : 8;
+    default:
+      return 8;
+  }
 }
+
+// The greatest magnitude that a decimal holds; other types end where their bytes do.
+std::int64_t most_of(const HandedType& handed) {
+  std::int64_t most = 1;
+  for (int i = 0; i < handed.width; ++i) most *= 10;
+  return handed.type == DUCKDB_TYPE_DECIMAL ? most - 1 : std::numeric_limits<std::int64_t>::max();
+}
+
+// A text that stands in a vector itself: up to 12 bytes, which must be ASCII here, since nobody looks at them again.
+std::optional<duckdb_string_t> inlined(std::string_view text) {
+  duckdb_string_t out{};
+  if (text.size() > sizeof out.value.inlined.inlined ||
+      std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+    return std::nullopt;
+  out.value.inlined.length = static_cast<std::uint32_t>(text.size());
+  std::copy(text.begin(), text.end(), out.value.inlined.inlined);
+  return out;
+}
+
+/// A column on its way to the engine.
+struct HandedColumn {
+  explicit HandedColumn(const RowColumn& from)
+      : column(from), handed(handed_type(from)), bytes(bytes_of(handed)), most(most_of(handed)) {
+    if (!from.levels) return;
+    for (const std::string& level : *from.levels) level_text.push_back(inlined(level));
+  }
+  RowColumn column;
+  HandedType handed;
+  int bytes;
+  std::int64_t most;
+  std::vector<std::optional<duckdb_string_t>> level_text;  // of its levels, where they are so short
+};
 
 /// Rows that wait for the engine.
 class Queue {
@@ -124,10 +184,10 @@ class Queue {
     used_ += rows;
   }
 
-  std::vector<RowColumn> columns;
+  std::vector<HandedColumn> columns;
 
  private:
-  void fill(const RowColumn& column, const RowCells& cells, std::size_t rows, duckdb_vector vector) {
+  void fill(const HandedColumn& column, const RowCells& cells, std::size_t rows, duckdb_vector vector) {
     if (cells.missing != nullptr) {
       duckdb_->vector_ensure_validity_writable(vector);
       std::uint64_t* const validity = duckdb_->vector_get_validity(vector);
@@ -136,31 +196,58 @@ class Queue {
       }
     }
     void* const data = duckdb_->vector_get_data(vector);
-    const auto numbers = [&]<typename To>(To* to, const auto* from) {
-      for (std::size_t r = 0; r < rows; ++r) to[r] = static_cast<To>(from[used_ + r]);
-    };
-    switch (handed_type(column).type) {
-      case DUCKDB_TYPE_VARCHAR:
-        for (std::size_t r = 0; r < rows; ++r) {
-          if (cells.is_missing(used_ + r)) continue;
-          const std::string_view text = cells.text_at(used_ + r);
-          duckdb_->vector_assign_string_element_len(vector, r, text.data(), text.size());
+    if (column.column.storage == CellStorage::kText) {
+      fill_texts(column, cells, rows, vector, static_cast<duckdb_string_t*>(data));
+    } else if (column.column.storage == CellStorage::kInteger) {
+      fill_integers(column, cells, rows, data);
+    } else if (column.handed.type == DUCKDB_TYPE_FLOAT) {
+      std::transform(cells.real + used_, cells.real + used_ + rows, static_cast<float*>(data),
+                     [](double x) { return static_cast<float>(x); });
+    } else {
+      std::copy_n(cells.real + used_, rows, static_cast<double*>(data));
+    }
+  }
+
+  void fill_texts(const HandedColumn& column, const RowCells& cells, std::size_t rows, duckdb_vector vector,
+                  duckdb_string_t* data) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (cells.is_missing(used_ + r)) continue;
+      if (cells.code != nullptr) {
+        if (const auto& text = column.level_text[static_cast<std::size_t>(cells.code[used_ + r])]) {
+          data[r] = *text;
+          continue;
         }
+      }
+      const std::string_view text = cells.text_at(used_ + r);
+      duckdb_->vector_assign_string_element_len(vector, r, text.data(), text.size());
+    }
+  }
+
+  void fill_integers(const HandedColumn& column, const RowCells& cells, std::size_t rows, void* data) {
+    const std::int64_t* const from = cells.integer + used_;
+    const auto narrow = [&]<typename To>(To* to) {
+      std::int64_t outside = 0;
+      for (std::size_t r = 0; r < rows; ++r) {
+        to[r] = static_cast<To>(from[r]);
+        const bool fits = to[r] == from[r] && from[r] <= column.most && from[r] >= -column.most;
+        outside |= fits || cells.is_missing(used_ + r) ? 0 : 1;
+      }
+      if (outside != 0)
+        throw Error(ErrorCode::kBadInput, fmt::format("a released value of column \"{}\" does not fit in {}",
+                                                      column.column.name, column.column.sql_type));
+    };
+    switch (column.bytes) {
+      case 1:
+        narrow(static_cast<std::int8_t*>(data));
         break;
-      case DUCKDB_TYPE_FLOAT:
-        numbers(static_cast<float*>(data), cells.real);
+      case 2:
+        narrow(static_cast<std::int16_t*>(data));
         break;
-      case DUCKDB_TYPE_DOUBLE:
-        numbers(static_cast<double*>(data), cells.real);
-        break;
-      case DUCKDB_TYPE_BOOLEAN:
-        numbers(static_cast<std::int8_t*>(data), cells.integer);
-        break;
-      case DUCKDB_TYPE_DATE:
-        numbers(static_cast<std::int32_t*>(data), cells.integer);
+      case 4:
+        narrow(static_cast<std::int32_t*>(data));
         break;
       default:
-        numbers(static_cast<std::int64_t*>(data), cells.integer);
+        narrow(static_cast<std::int64_t*>(data));
     }
   }
 
@@ -181,10 +268,10 @@ class Queue {
 void bind_rows(duckdb_bind_info info) {
   const DuckdbLibrary& duckdb = duckdb_library();
   const auto& queue = *static_cast<const Queue*>(duckdb.bind_get_extra_info(info));
-  for (const RowColumn& column : queue.columns) {
-    const HandedType handed = handed_type(column);
+  for (const auto& [column, handed, bytes, most, levels] : queue.columns) {
     duckdb_logical_type type = handed.type == DUCKDB_TYPE_DECIMAL
-                                   ? duckdb.create_decimal_type(18, static_cast<std::uint8_t>(column.scale))
+                                   ? duckdb.create_decimal_type(static_cast<std::uint8_t>(handed.width),
+                                                                static_cast<std::uint8_t>(column.scale))
                                    : duckdb.create_logical_type(handed.type);
     duckdb.bind_add_result_column(info, column.name.c_str(), type);
     duckdb.destroy_logical_type(&type);
@@ -211,6 +298,7 @@ class DuckdbSink final : public RowSink {
         json_(address.kind == AddressKind::kJson),
         packed_(address.place.ends_with(".gz")),
         duckdb_(&duckdb_library()),
+        session_(1),
         queue_(*duckdb_) {
     try {
       target_ = follow_links(address.place);
@@ -229,7 +317,7 @@ class DuckdbSink final : public RowSink {
   }
 
   void begin(const std::vector<RowColumn>& columns) override {
-    queue_.columns = columns;
+    for (const RowColumn& column : columns) queue_.columns.emplace_back(column);
     duckdb_table_function function = duckdb_->create_table_function();
     duckdb_->table_function_set_name(function, "ppan_rows");
     duckdb_->table_function_set_extra_info(function, &queue_, nullptr);
@@ -240,10 +328,8 @@ class DuckdbSink final : public RowSink {
     duckdb_->destroy_table_function(&function);
     if (!done) throw Error(ErrorCode::kInternal, "DuckDB takes no function");
     std::string list;
-    for (const RowColumn& column : columns) {
-      const std::string quoted = duckdb_quoted(column.name, '"');
-      list += fmt::format("{}{}{} as {}", list.empty() ? "" : ", ", quoted, cast_of(column), quoted);
-    }
+    for (const RowColumn& column : columns)
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", duckdb_quoted(column.name, '"'));
     const std::string sql = fmt::format(
         "copy (select {} from ppan_rows()) to {} ({}, use_tmp_file false)", list,
         duckdb_quoted(temporary_->path().string(), '\''),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "ppan/core/error.h"
+#include "ppan/core/temporary.h"
 #include "ppan/open/backends.h"
 #include "ppan/source/calendar.h"
 
@@ -36,11 +38,11 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
   throw Error(data ? ErrorCode::kBadInput : ErrorCode::kIo, fmt::format("{}: {}", name, words));
 }
 
-Connection open_file(const Address& address, int flags) {
+Connection open_file(const std::string& file, const std::string& name, int flags) {
   sqlite3* raw = nullptr;
-  const int state = sqlite3_open_v2(address.place.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int state = sqlite3_open_v2(file.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Connection connection(raw);
-  if (state != SQLITE_OK) fail(address.shown, raw, state);
+  if (state != SQLITE_OK) fail(name, raw, state);
   sqlite3_extended_result_codes(raw, 1);
   sqlite3_busy_timeout(raw, 10'000);
   return connection;
@@ -120,7 +122,7 @@ class SqliteSource final : public RowSource {
   SqliteSource(const Address& address, const TextStyle& style, std::int64_t chunk_rows)
       : RowSource(address.shown),
         chunk_rows_(chunk_rows),
-        connection_(open_file(address, SQLITE_OPEN_READONLY)),
+        connection_(open_file(address.place, address.shown, SQLITE_OPEN_READONLY)),
         statement_(prepare(connection_.get(),
                            address.query.empty() ? fmt::format("select * from {}", quoted_name(address.table))
                                                  : address.query,
@@ -241,6 +243,8 @@ const char* declared_type(const RowColumn& column) {
   return "INTEGER";
 }
 
+constexpr mode_t kDatabaseMode = 0666;
+
 class SqliteSink final : public RowSink {
  public:
   SqliteSink(const Address& address, bool force, bool beside)
@@ -248,8 +252,10 @@ class SqliteSink final : public RowSink {
     if (address.table.empty())
       throw Error(ErrorCode::kUsage, fmt::format("{} names no table to write", name_), "write ?table=NAME");
     std::error_code ignored;
-    fresh_ = !std::filesystem::exists(file_, ignored);
-    connection_ = open_file(address, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file_, ignored))) make_file();
+    connection_ = open_file(fresh_ ? fresh_->path().string() : address.place, name_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    // A file that is thrown away when anything fails needs no journal.
+    if (fresh_) run(connection_.get(), "pragma journal_mode = off; pragma synchronous = off", name_);
     // Pages that are changed go to the file at the end: a reader of the same file would not let them before.
     if (beside) run(connection_.get(), "pragma cache_spill = off", name_);
     run(connection_.get(), "begin immediate", name_);
@@ -267,9 +273,6 @@ class SqliteSink final : public RowSink {
   ~SqliteSink() override {
     insert_.reset();
     if (open_ && connection_) sqlite3_exec(connection_.get(), "rollback", nullptr, nullptr, nullptr);
-    connection_.reset();
-    std::error_code ignored;
-    if (open_ && fresh_) std::filesystem::remove(file_, ignored);
   }
 
   void begin(const std::vector<RowColumn>& columns) override {
@@ -308,9 +311,26 @@ class SqliteSink final : public RowSink {
     }
     run(connection_.get(), "commit", name_);
     open_ = false;
+    if (!fresh_) return;
+    connection_.reset();
+    std::error_code ignored;
+    if (std::filesystem::exists(std::filesystem::symlink_status(file_, ignored)))
+      throw Error(ErrorCode::kIo, fmt::format("{}: somebody else has made the file meanwhile", name_));
+    if (const int error = fresh_->replace(file_.filename().string()); error != 0)
+      throw Error(ErrorCode::kIo, fmt::format("cannot write {}: {}", name_, std::strerror(error)));
   }
 
  private:
+  // A new database is written beside its place, which it takes at the end.
+  void make_file() {
+    try {
+      const std::filesystem::path directory = file_.parent_path();
+      fresh_ = std::make_unique<Temporary>(directory.empty() ? "." : directory, Temporary::Kind::kFile, kDatabaseMode);
+    } catch (const std::system_error& error) {
+      throw Error(ErrorCode::kIo, fmt::format("cannot write {}: {}", name_, error.code().message()));
+    }
+  }
+
   void bind(const RowColumn& column, const RowCells& cells, std::size_t row, int place) {
     sqlite3_stmt* const statement = insert_.get();
     if (cells.is_missing(row)) {
@@ -335,7 +355,7 @@ class SqliteSink final : public RowSink {
   std::string table_;
   std::string written_;
   std::filesystem::path file_;
-  bool fresh_ = false;
+  std::unique_ptr<Temporary> fresh_;  // where there was no file
   bool replaces_ = false;
   bool open_ = false;
   Connection connection_;

@@ -544,8 +544,8 @@ std::string figure_style() {
       ".ppan-figure{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,'DejaVu "
       "Sans',sans-serif;font-size:12px}"
       ".ppan-figure .paper{fill:#fff}"
-      ".ppan-figure text{fill:#333}.ppan-figure .T{font-size:15px;font-weight:600;fill:#111}"
-      ".ppan-figure .P{font-weight:600;fill:#111}"
+      ".ppan-figure text{fill:#333}.ppan-figure .title{font-size:15px;font-weight:600;fill:#111}"
+      ".ppan-figure .panel{font-weight:600;fill:#111}"
       ".ppan-figure .n{font-size:11px;fill:#595959}.ppan-figure .e{text-anchor:end}.ppan-figure "
       ".c{text-anchor:middle}"
       ".ppan-figure path,.ppan-figure circle{fill:none;stroke-linejoin:round}"
@@ -570,7 +570,7 @@ std::string figure_style() {
   css +=
       ".ppan-figure .band{stroke:none!important;fill-opacity:.18}"
       "@media screen and (prefers-color-scheme:dark){.ppan-figure .paper{fill:#16191d}"
-      ".ppan-figure text{fill:#d5d8dc}.ppan-figure .T,.ppan-figure .P{fill:#f2f4f6}.ppan-figure "
+      ".ppan-figure text{fill:#d5d8dc}.ppan-figure .title,.ppan-figure .panel{fill:#f2f4f6}.ppan-figure "
       ".n{fill:#a5abb3}"
       ".ppan-figure .g{stroke:#2c3138}.ppan-figure .a{stroke:#8b929b}";
   colours(true);
@@ -586,7 +586,7 @@ std::string to_svg(const Figure& figure, SvgUse use) {
   const bool document = use == SvgUse::kDocument;
   if (document && !figure.title.empty()) {
     top = draw_lines(svg, wrap(figure.title, (width - 2 * kMargin) / kTitleFont / 1.06), kMargin, top,
-                     kTitleFont, "T") +
+                     kTitleFont, "title") +
           4;
   }
   Plot(figure, {kMargin, top, width - 4, top + figure.height}).draw(svg, use);
@@ -617,7 +617,7 @@ std::string to_svg(const FigureGrid& grid, SvgUse use) {
   const bool document = use == SvgUse::kDocument;
   if (document && !grid.title.empty()) {
     top = draw_lines(svg, wrap(grid.title, (width - 2 * kMargin) / kTitleFont / 1.06), kMargin, top,
-                     kTitleFont, "T") +
+                     kTitleFont, "title") +
           4;
   }
   std::vector<const Figure*> figures;
@@ -629,7 +629,7 @@ std::string to_svg(const FigureGrid& grid, SvgUse use) {
       const double left = kMargin + static_cast<double>(i - first) * panel_width;
       const double title = panel.title.empty() ? 0 : kFont * kLine + 4;
       if (title > 0)
-        svg.text(left + 6, top + kFont, "P", cut_to_width(panel.title, (panel.width - kGap) / kFont / 1.06));
+        svg.text(left + 6, top + kFont, "panel", cut_to_width(panel.title, (panel.width - kGap) / kFont / 1.06));
       Plot(panel, {left, top + title, left + panel.width - kGap, top + title + panel.height}).draw(svg, use);
       tallest = std::max(tallest, title + panel.height);
     }

@@ -278,7 +278,7 @@ class Page {
       y = moved[1];
       turn = moved[2];
     }
-    const bool title = style == "T";
+    const bool title = style == "title";
     const double size = title ? 15 : style == "n" ? 11 : 12;
     const double length = text::text_width(tag.text) * size;
     const bool end = style.ends_with(" e");
@@ -288,7 +288,7 @@ class Page {
     const double c = std::cos(angle);
     const double s = std::sin(angle);
     content_ += fmt::format("BT /{} {} Tf 0.2 g {:.4f} {:.4f} {:.4f} {:.4f} {:.2f} {:.2f} Tm ({}) Tj ET\n",
-                            title || style == "P" ? "B" : "R", size, c, s, s, -c, x - back * c, y - back * s,
+                            title || style == "panel" ? "B" : "R", size, c, s, s, -c, x - back * c, y - back * s,
                             pdf_text(tag.text));
   }
 

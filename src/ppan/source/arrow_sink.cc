@@ -76,6 +76,50 @@ void store_text(std::string_view text, ArrowCells& out) {
   out.offsets.push_back(static_cast<std::int64_t>(out.values.size()));
 }
 
+// Whole numbers of a width that every value is cut to, all at once; false for others.
+bool store_integers(const ArrowType& type, const std::int64_t* values, std::size_t rows, ArrowCells& out) {
+  const auto all = [&]<typename Value>(Value) {
+    out.values.resize(rows * sizeof(Value));
+    auto* to = out.values.data();
+    for (std::size_t r = 0; r < rows; ++r, to += sizeof(Value)) {
+      const auto value = static_cast<Value>(std::clamp<std::int64_t>(values[r], std::numeric_limits<Value>::min(),
+                                                                     std::numeric_limits<Value>::max()));
+      std::memcpy(to, &value, sizeof value);
+    }
+    return true;
+  };
+  if (type.format.size() != 1 || type.units != 1 || type.microseconds != 1) return false;
+  switch (type.format[0]) {
+    case 'c':
+      return all(std::int8_t{});
+    case 'C':
+    case 'b':
+      return all(std::uint8_t{});
+    case 's':
+      return all(std::int16_t{});
+    case 'i':
+      return all(std::int32_t{});
+    case 'l':
+      return all(std::int64_t{});
+    default:
+      return false;
+  }
+}
+
+void store_texts(const RowCells& cells, std::size_t rows, ArrowCells& out) {
+  out.offsets.resize(rows);
+  std::size_t size = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (!cells.is_missing(r)) size += cells.text_at(r).size();
+    out.offsets[r] = static_cast<std::int64_t>(size);
+  }
+  out.values.resize(size);
+  char* to = out.values.data();
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (!cells.is_missing(r)) to = std::ranges::copy(cells.text_at(r), to).out;
+  }
+}
+
 void flag_missing(const RowCells& cells, std::size_t row, ArrowCells& out) {
   if (!cells.is_missing(row)) return;
   if (out.missing.empty()) out.missing.resize(static_cast<std::size_t>(out.rows));
@@ -308,7 +352,7 @@ std::unique_ptr<RowSink::Part> ArrowSink::pack(const RowChunk& chunk) const {
         if (!cells.is_missing(r)) part->unknown[c].emplace_back(static_cast<std::int64_t>(r), cells.text_at(r));
       }
     } else if (column.from.storage == CellStorage::kText) {
-      for (std::size_t r = 0; r < rows; ++r) store_text(cells.is_missing(r) ? std::string_view() : cells.text_at(r), out);
+      store_texts(cells, rows, out);
     } else if (column.from.storage == CellStorage::kReal) {
       if (column.type.format == "g") {
         out.values.resize(rows * sizeof(double));
@@ -316,7 +360,7 @@ std::unique_ptr<RowSink::Part> ArrowSink::pack(const RowChunk& chunk) const {
         continue;
       }
       for (std::size_t r = 0; r < rows; ++r) store_real(column.type, cells.real[r], out);
-    } else {
+    } else if (!store_integers(column.type, cells.integer, rows, out)) {
       for (std::size_t r = 0; r < rows; ++r) store_integer(column.type, cells.is_missing(r) ? 0 : cells.integer[r], out);
     }
   }

@@ -112,6 +112,49 @@ std::string_view text_at(const std::string& format, const ArrowArray& array, std
   return {bytes + first, static_cast<std::size_t>(end - first)};
 }
 
+template <typename From>
+void widen(const void* values, std::int64_t at, std::vector<std::int64_t>& to) {
+  const auto* const from = static_cast<const From*>(values) + at;
+  std::copy(from, from + to.size(), to.begin());
+}
+
+// Whole numbers that only have to be widened, all at once; false for others.
+bool widen_all(const ArrowType& type, const void* values, std::int64_t at, std::vector<std::int64_t>& to) {
+  const bool date = type.format == "tdD";
+  if ((type.format.size() != 1 && !date) || type.units != 1 || type.microseconds != 1) return false;
+  switch (date ? 'i' : type.format[0]) {
+    case 'c':
+      widen<std::int8_t>(values, at, to);
+      return true;
+    case 'C':
+      widen<std::uint8_t>(values, at, to);
+      return true;
+    case 's':
+      widen<std::int16_t>(values, at, to);
+      return true;
+    case 'S':
+      widen<std::uint16_t>(values, at, to);
+      return true;
+    case 'i':
+      widen<std::int32_t>(values, at, to);
+      return true;
+    case 'I':
+      widen<std::uint32_t>(values, at, to);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Where the texts of "u" and "U" are, counted from the first.
+template <typename Offset>
+const char* point_at(const ArrowArray& array, std::int64_t at, std::vector<TextCell>& to) {
+  const auto* const offset = static_cast<const Offset*>(array.buffers[1]) + at;
+  for (std::size_t r = 0; r < to.size(); ++r)
+    to[r] = {static_cast<std::uint32_t>(offset[r] - offset[0]), static_cast<std::uint32_t>(offset[r + 1] - offset[r])};
+  return static_cast<const char*>(array.buffers[2]) + offset[0];
+}
+
 // The entries of a dictionary as texts; its values may be numbers.
 Levels levels_of(const ArrowType& type, const ArrowArray& words) {
   Levels levels;
@@ -267,17 +310,13 @@ void ArrowSource::fill(std::size_t c, std::int64_t first, std::int64_t rows, Row
       return;
     }
     own.integer.resize(count);
-    for (std::size_t r = 0; r < count; ++r)
+    const bool widened = widen_all(type, array.buffers[1], from, own.integer);
+    for (std::size_t r = 0; r < count && !widened; ++r)
       own.integer[r] = present(r) ? integer_at(type, array, from + static_cast<std::int64_t>(r)) : 0;
     cells.integer = own.integer.data();
   } else if (type.format == "u" || type.format == "U") {
-    const std::string_view head = text_at(type.format, array, from);
     own.text.resize(count);
-    for (std::size_t r = 0; r < count; ++r) {
-      const std::string_view cell = text_at(type.format, array, from + static_cast<std::int64_t>(r));
-      own.text[r] = {static_cast<std::uint32_t>(cell.data() - head.data()), static_cast<std::uint32_t>(cell.size())};
-    }
-    cells.bytes = head.data();
+    cells.bytes = type.format == "u" ? point_at<std::int32_t>(array, from, own.text) : point_at<std::int64_t>(array, from, own.text);
     cells.text = own.text.data();
   } else {
     for (std::size_t r = 0; r < count; ++r)
