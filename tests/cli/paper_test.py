@@ -209,6 +209,7 @@ class Paper(CommandTest):
         out = Path(self.directory.name) / "order"
         self.paper("discrete", "--out", out, "--alpha", "2", "--points", 1, "--epochs", 1)
         self.assertNotIn("conventional", " ".join(json.loads((out / "summary.json").read_text())["claimed"]))
+        self.assertIn("\u03b1-leakage, exact", (out / "curve.svg").read_text())
 
     def test_every_trained_mechanism_is_a_file(self):
         self.paper("symmetric-pair", "--m", 3, "--out", self.out, "--points", 2, "--epochs", 1, "--train", "100,200")
@@ -220,7 +221,9 @@ class Paper(CommandTest):
         rows = self.rows()
         self.assertIn("ppan@100/useful-only", {r["series"] for r in rows})
         self.assertTrue(all(r["seeds"] == "2" and r["leakage_sd"] for r in rows))
-        self.assertIn("<svg", (self.out / "sizes.svg").read_text())
+        sizes = (self.out / "sizes.svg").read_text()
+        self.assertIn("<svg", sizes)
+        self.assertIn("conventional with the same prior, full data", sizes)
 
     def test_deviations_of_the_preset_paper_are_listed(self):
         text = self.succeed("paper", "--list", "--verbose")

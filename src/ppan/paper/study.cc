@@ -10,6 +10,7 @@
 
 #include "ppan/paper/settings.h"
 #include "ppan/report/claims.h"
+#include "ppan/report/trade_off.h"
 #include "ppan/trade_off/training_record.h"
 
 namespace ppan {
@@ -403,6 +404,18 @@ std::string study_channels(const Study& study) {
   return text.empty() ? text : "series,point,w,z,probability\n" + text;
 }
 
+namespace {
+
+// An approach looks as it does in the figure of the curve.
+SeriesRole size_role(const std::string& approach, int number) {
+  const bool first = number % 2 == 0;
+  if (approach == "ppan") return first ? SeriesRole::kLearned : SeriesRole::kLearned2;
+  if (approach == "conventional") return first ? SeriesRole::kConventional : SeriesRole::kConventional2;
+  return first ? SeriesRole::kReference2 : SeriesRole::kReference3;
+}
+
+}  // namespace
+
 std::optional<Figure> size_figure(const Study& study) {
   if (study.parts.size() < 2) return std::nullopt;
   std::map<std::string, std::map<Index, std::vector<double>>> excess;  // by series, size; a value per seed
@@ -422,12 +435,10 @@ std::optional<Figure> size_figure(const Study& study) {
                 .y = {.label = "mean excess [nats]"},
                 .series = {},
                 .note = "Mean over the points of a curve; bars: one standard deviation over the seeds."};
-  constexpr SeriesRole kRoles[] = {SeriesRole::kLearned,      SeriesRole::kLearned2,
-                                   SeriesRole::kConventional, SeriesRole::kConventional2,
-                                   SeriesRole::kReference2,   SeriesRole::kReference3};
-  std::size_t number = 0;
+  std::map<std::string, int> met;  // observations of each approach so far
   for (const auto& [series, by_size] : excess) {
-    FigureSeries line{.name = series, .role = kRoles[number++ % std::size(kRoles)], .points = {}};
+    const std::string approach = series.substr(0, series.find('/'));
+    FigureSeries line{.name = series_title(series), .role = size_role(approach, met[approach]++), .points = {}};
     for (const auto& [size, values] : by_size) {
       const MeanSpread m = mean_spread(values);
       FigurePoint point{.x = static_cast<double>(size), .y = m.mean};

@@ -311,14 +311,16 @@ TEST(Experiment, ASampleOfAGaussianWorldIsSpentWithAMargin) {
   EXPECT_LT(gaussian_aim(4.5, 2000, 5), 4.5);
 }
 
-// Releases that kept nothing were accepted for a budget that asks for something (seed 5, the seventeenth of 20 points).
+// A release that keeps nothing was accepted for a budget that asks for something: of 24 seeds five ended so at the second of
+// these budgets, the third among them.
 TEST(Experiment, AGaussianBottleneckThatKeepsNothingStartsAnew) {
   ExperimentOptions options{.name = "bottleneck-gaussian"};
-  options.seed = 5;
-  options.budgets = {1.3177};
-  const ExperimentPoint point = run_experiment(options).points.front();
-  EXPECT_NEAR(point.distortion, 1.3177, 0.0264);
-  EXPECT_LE(point.excess(), 0.002);
+  options.seed = 3;
+  options.budgets = {1.3177, 1.35};
+  for (const ExperimentPoint& point : run_experiment(options).points) {
+    EXPECT_NEAR(point.distortion, point.budget, 0.02 * point.budget);
+    EXPECT_LE(point.excess(), 0.002);
+  }
 }
 
 TEST(Worlds, OnePairGivenByItsCovarianceHasTheOptimumOfFullData) {
