@@ -288,7 +288,10 @@ double aim_of_point(const PointPlan& plan, Index records) {
   const World& world = plan.settings->world;
   const bool held = plan.train.game.budget.form == BudgetForm::kDual;
   if (world.finite() || world.information || !held || !std::isfinite(plan.budget)) return plan.budget;
-  return gaussian_aim(plan.budget, records, world.released);
+  // A release of Y keeps 1 - budget / Var Y of it: the rest of its error is noise, which is drawn anew in every step.
+  const ObservationKind seen = world.observation.kind;
+  const bool noise = seen == ObservationKind::kUsefulOnly || seen == ObservationKind::kRateDistortion;
+  return gaussian_aim(plan.budget, records, world.released, noise ? std::min(1.0, plan.budget / world.most_budget) : 1);
 }
 
 void train_point(const PointPlan& plan, const Records<double>& data, const ExperimentSettings& settings,
@@ -557,11 +560,11 @@ Problems ExperimentOptions::check() const {
   return list.take();
 }
 
-double gaussian_aim(double budget, Index records, Index components) {
+double gaussian_aim(double budget, Index records, Index components, double share) {
   constexpr double kOneSided = 2.326;  // 99 %
   constexpr double kShare = 0.6;       // the rest of the allowance is the multiplier's
   const double allowed = std::max(kMissedDistance, kMissedShare * budget);
-  const double error = budget * std::sqrt(2.0 / static_cast<double>(records * components));
+  const double error = share * budget * std::sqrt(2.0 / static_cast<double>(records * components));
   return budget - std::clamp(kOneSided * error - allowed, 0.0, kShare * allowed);
 }
 

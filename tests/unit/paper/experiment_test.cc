@@ -309,6 +309,8 @@ TEST(Experiment, ASampleOfAGaussianWorldIsSpentWithAMargin) {
   EXPECT_EQ(gaussian_aim(0, 8000, 1), 0);
   EXPECT_EQ(gaussian_aim(4.5, 8000, 5), 4.5);  // errors of several components average out
   EXPECT_LT(gaussian_aim(4.5, 2000, 5), 4.5);
+  EXPECT_EQ(gaussian_aim(0.42, 8000, 1, 0.42), 0.42);  // most of the error is noise
+  EXPECT_NEAR(gaussian_aim(1, 8000, 1, 1), 0.988, 1e-12);
 }
 
 // A release that keeps nothing was accepted for a budget that asks for something: of 24 seeds five ended so at the second of
