@@ -115,13 +115,12 @@ Study run_with_progress(const PaperRequest& options, const StudyOptions& given) 
   hooks.interrupted = [] { return interrupted(); };
   hooks.epoch = [&](Index i, const EpochReport& report, double leakage) {
     const PlannedPoint& p = plan[static_cast<std::size_t>(i) % plan.size()];
-    progress.epoch_done(
-        {.point = i,
-         .epoch = report.epoch,
-         .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1),
-                              p.weight > 0 ? p.weight : p.budget),
-         .distortion = report.mean.distortion,
-         .leakage_nats = leakage});
+    progress.epoch_done({.point = i,
+                         .epoch = report.epoch,
+                         .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1),
+                                              p.weight > 0 ? p.weight : p.budget),
+                         .distortion = report.mean.distortion,
+                         .leakage_nats = leakage});
   };
   hooks.finished = [&](Index i, const ExperimentPoint&) { progress.point_done(i); };
   return run_study(given, hooks);

@@ -269,8 +269,8 @@ Trained<float> train_once(const PointPlan& plan, const Records<float>& records, 
   return train(records, options, observers, std::move(start));
 }
 
-// Of worlds judged by information, where every budget of a finite price can be met: overspent, or left unspent where
-// the optimum would spend it.
+// Of worlds judged by information, where every budget of a finite price can be met: overspent, or left
+// unspent where the optimum would spend it.
 bool missed(const PointPlan& plan, const Trained<float>& trained) {
   const World& world = plan.settings->world;
   const bool held = plan.train.game.budget.form == BudgetForm::kDual;  // others hover above their budget
@@ -283,15 +283,18 @@ bool missed(const PointPlan& plan, const Trained<float>& trained) {
   return over > allowed || (over < -allowed && price > 0);
 }
 
-// What the training of a point is to spend: of Gaussian worlds less than the budget where a sample could be off.
+// What the training of a point is to spend: of Gaussian worlds less than the budget where a sample could be
+// off.
 double aim_of_point(const PointPlan& plan, Index records) {
   const World& world = plan.settings->world;
   const bool held = plan.train.game.budget.form == BudgetForm::kDual;
   if (world.finite() || world.information || !held || !std::isfinite(plan.budget)) return plan.budget;
-  // A release of Y keeps 1 - budget / Var Y of it: the rest of its error is noise, which is drawn anew in every step.
+  // A release of Y keeps 1 - budget / Var Y of it: the rest of its error is noise, which is drawn anew in
+  // every step.
   const ObservationKind seen = world.observation.kind;
   const bool noise = seen == ObservationKind::kUsefulOnly || seen == ObservationKind::kRateDistortion;
-  return gaussian_aim(plan.budget, records, world.released, noise ? std::min(1.0, plan.budget / world.most_budget) : 1);
+  return gaussian_aim(plan.budget, records, world.released,
+                      noise ? std::min(1.0, plan.budget / world.most_budget) : 1);
 }
 
 void train_point(const PointPlan& plan, const Records<double>& data, const ExperimentSettings& settings,
@@ -498,8 +501,10 @@ void check_numbers(const ExperimentOptions& o, ProblemList& list) {
   if (c.weight) list.require_positive("weight", *c.weight);
   for (const auto* layers : {&c.hidden, &c.adversary_hidden}) {
     if (!*layers) continue;
-    list.require((*layers)->size() <= kMostLayers, "hidden", fmt::format("there may be {} layers", kMostLayers));
-    for (const Index units : **layers) list.require_between("hidden", static_cast<double>(units), 1, kMostUnits);
+    list.require((*layers)->size() <= kMostLayers, "hidden",
+                 fmt::format("there may be {} layers", kMostLayers));
+    for (const Index units : **layers)
+      list.require_between("hidden", static_cast<double>(units), 1, kMostUnits);
   }
 }
 

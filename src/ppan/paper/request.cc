@@ -151,11 +151,13 @@ void take_table(const PaperRequest& options, RequestProblems& problems, WorldOpt
     // Without a table its shape cannot be judged, but the rest of it can.
     if (table) world.distortion = finite_distortion(options.distortion, *table);
     if (!table && world.from_file)
-      check_distortion(parse_matrix(read_file(options.distortion), options.distortion), {}, options.distortion);
+      check_distortion(parse_matrix(read_file(options.distortion), options.distortion), {},
+                       options.distortion);
   });
 }
 
-// The world of a changeable experiment; where a file cannot be used, the registry's stands in for what else is to be said.
+// The world of a changeable experiment; where a file cannot be used, the registry's stands in for what else
+// is to be said.
 std::optional<WorldOptions> world_of(const PaperRequest& options, RequestProblems& problems) {
   const ExperimentEntry* entry = find_experiment(options.name);
   if (!entry || !entry->changeable) return std::nullopt;

@@ -15,8 +15,8 @@ class RequestProblems : public ProblemList {
  public:
   /// Calls what reads the file that an option names; what is wrong with it is kept.
   void read(const std::string& option, const std::function<void()>& reader);
-  /// Throws one Error with every problem; returns when there is none. Where only files are wrong it has their code,
-  /// otherwise kUsage.
+  /// Throws one Error with every problem; returns when there is none. Where only files are wrong it has their
+  /// code, otherwise kUsage.
   void require_none(std::string_view subject);
 
  private:

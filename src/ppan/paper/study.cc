@@ -296,7 +296,8 @@ CurveTable study_optimum(const Study& study) {
 
 namespace {
 
-// What was done, by the points themselves: options decide whether a baseline is solved and how leakage is read.
+// What was done, by the points themselves: options decide whether a baseline is solved and how leakage is
+// read.
 claims::WorldClaims claims_of(const Study& study, bool one_sample) {
   claims::WorldClaims claims{.one_sample = one_sample, .seeds = study.given.seeds};
   for (const StudyPart& part : study.parts) {
@@ -438,7 +439,8 @@ std::optional<Figure> size_figure(const Study& study) {
   std::map<std::string, int> met;  // observations of each approach so far
   for (const auto& [series, by_size] : excess) {
     const std::string approach = series.substr(0, series.find('/'));
-    FigureSeries line{.name = series_title(series), .role = size_role(approach, met[approach]++), .points = {}};
+    FigureSeries line{
+        .name = series_title(series), .role = size_role(approach, met[approach]++), .points = {}};
     for (const auto& [size, values] : by_size) {
       const MeanSpread m = mean_spread(values);
       FigurePoint point{.x = static_cast<double>(size), .y = m.mean};

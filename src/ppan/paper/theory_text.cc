@@ -137,7 +137,8 @@ World finite_world(const FiniteRequest& request, int points) {
       problems.require(false, "observation", error.what());
     }
   }
-  problems.require(!request.flip || observation.kind == ObservationKind::kNoisy, "flip", "needs --observation noisy");
+  problems.require(!request.flip || observation.kind == ObservationKind::kNoisy, "flip",
+                   "needs --observation noisy");
   problems.require(!request.erase || observation.kind == ObservationKind::kPartial, "erase",
                    "needs --observation partial");
   if (request.flip) observation.flip = *request.flip;
@@ -151,10 +152,12 @@ World finite_world(const FiniteRequest& request, int points) {
   problems.read("distortion", [&] {
     if (table) options.distortion = finite_distortion(request.distortion, *table);
     if (!table && options.from_file)
-      check_distortion(parse_matrix(read_file(request.distortion), request.distortion), {}, request.distortion);
+      check_distortion(parse_matrix(read_file(request.distortion), request.distortion), {},
+                       request.distortion);
   });
   // Any table will do for what is to be said of the other options.
-  options.table = table.value_or(FiniteTableFile{finite_table(Matrix<double>::Identity(2, 2) / 2), {}, {}, {}, true});
+  options.table =
+      table.value_or(FiniteTableFile{finite_table(Matrix<double>::Identity(2, 2) / 2), {}, {}, {}, true});
   if (request.observation.empty() && options.table.observation_given)
     observation.kind = ObservationKind::kGiven;
   for (const Problem& p : options.check({observation})) problems.require(false, p.field, p.what);

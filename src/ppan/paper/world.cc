@@ -444,9 +444,11 @@ constexpr double kMostCells = 4e6;
 
 void check_size(const WorldOptions& world, const ObservationOptions& o, ProblemList& list) {
   if (world.kind == WorldKind::kGaussian) {
-    const Index components = world.covariance ? world.covariance->x.rows() + world.covariance->y.rows() : 2 * world.rho.size();
+    const Index components =
+        world.covariance ? world.covariance->x.rows() + world.covariance->y.rows() : 2 * world.rho.size();
     list.require(components <= theory::kMostComponents, world.covariance ? "covariance" : "rho",
-                 fmt::format("X and Y have {} components together; {} are allowed", components, theory::kMostComponents));
+                 fmt::format("X and Y have {} components together; {} are allowed", components,
+                             theory::kMostComponents));
     return;
   }
   const bool pair = world.kind == WorldKind::kSymmetricPair;
@@ -458,7 +460,8 @@ void check_size(const WorldOptions& world, const ObservationOptions& o, ProblemL
   if (o.kind == ObservationKind::kGiven) w = world.table.world.w_levels;
   const double z = std::max<double>(y, static_cast<double>(world.distortion.cols()));
   list.require(w * std::max({x, y, z}) <= kMostCells, pair ? "m" : "pmf",
-               fmt::format("with W of {:.0f}, X of {:.0f}, Y of {:.0f} and Z of {:.0f} symbols ({}) a table would have more than "
+               fmt::format("with W of {:.0f}, X of {:.0f}, Y of {:.0f} and Z of {:.0f} symbols ({}) a table "
+                           "would have more than "
                            "{:.0f} cells",
                            w, x, y, z, to_string(o.kind), kMostCells));
 }

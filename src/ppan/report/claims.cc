@@ -77,10 +77,12 @@ const char* score_claim(WorldScore score) {
       return "Leakage is exact: computed from the true distribution and the learned mechanism.";
     case WorldScore::kGaussian:
       return "Leakage is the Gaussian estimate, which sees linear dependence only; where it is shown, the "
-             "nearest-neighbour estimate (KSG) stands beside it and sees the rest. Both are plug-in estimates, not the "
+             "nearest-neighbour estimate (KSG) stands beside it and sees the rest. Both are plug-in "
+             "estimates, not the "
              "finding of an attacker.";
     case WorldScore::kNeighbours:
-      return "Leakage and what is kept are nearest-neighbour estimates (KSG): plug-in estimates, which err either way, "
+      return "Leakage and what is kept are nearest-neighbour estimates (KSG): plug-in estimates, which err "
+             "either way, "
              "not the finding of an attacker.";
   }
   return "";
@@ -91,16 +93,19 @@ const char* score_claim(WorldScore score) {
 std::vector<std::string> of_world(const WorldClaims& world) {
   std::vector<std::string> out{
       world.one_sample
-          ? fmt::format("All points of a seed were trained on the same sample{}; they are scored under the true "
-                        "distribution, next to the least leakage that any mechanism can have at the distortion "
-                        "measured, where that is known.",
-                        world.conventional ? ", and the conventional approach was solved on it" : "")
-          : "Each point was trained on a sample of its own and scored on data it never saw, next to the least leakage "
+          ? fmt::format(
+                "All points of a seed were trained on the same sample{}; they are scored under the true "
+                "distribution, next to the least leakage that any mechanism can have at the distortion "
+                "measured, where that is known.",
+                world.conventional ? ", and the conventional approach was solved on it" : "")
+          : "Each point was trained on a sample of its own and scored on data it never saw, next to the "
+            "least leakage "
             "that any mechanism can have at the distortion measured, where that is known.",
       score_claim(world.score)};
   if (world.seeds > 1) {
     out.push_back(fmt::format(
-        "Numbers are means over {} seeds; bars reach one standard deviation over the seeds to both sides.", world.seeds));
+        "Numbers are means over {} seeds; bars reach one standard deviation over the seeds to both sides.",
+        world.seeds));
   }
   return out;
 }

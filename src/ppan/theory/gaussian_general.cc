@@ -156,7 +156,8 @@ Problems check_covariance(const MatrixRef<double>& whole, Index sensitive) {
   ProblemList list;
   const bool square = whole.rows() == whole.cols();
   const bool small = std::max(whole.rows(), whole.cols()) <= kMostComponents;
-  list.require(square, "covariance", fmt::format("is {} x {}; it must be square", whole.rows(), whole.cols()));
+  list.require(square, "covariance",
+               fmt::format("is {} x {}; it must be square", whole.rows(), whole.cols()));
   list.require(small, "covariance",
                fmt::format("is {} x {}; it may have {} rows", whole.rows(), whole.cols(), kMostComponents));
   list.require(sensitive >= 1 && sensitive < whole.rows(), "sensitive",
@@ -167,8 +168,8 @@ Problems check_covariance(const MatrixRef<double>& whole, Index sensitive) {
   for (Index i = 0; i < whole.rows(); ++i) {
     for (Index j = 0; j < i; ++j) {
       list.require(std::abs(whole(i, j) - whole(j, i)) <= 1e-9 * scale, "covariance",
-                   fmt::format("is not symmetric: row {}, column {} is {} and row {}, column {} is {}", j + 1, i + 1,
-                               whole(j, i), i + 1, j + 1, whole(i, j)));
+                   fmt::format("is not symmetric: row {}, column {} is {} and row {}, column {} is {}", j + 1,
+                               i + 1, whole(j, i), i + 1, j + 1, whole(i, j)));
     }
   }
   const double least = Solver(symmetric(whole), Eigen::EigenvaluesOnly).eigenvalues().minCoeff();

@@ -79,12 +79,14 @@ class Codes {
   std::vector<std::string> names_;
 };
 
-// A column that is not known would be left out in silence: a misspelt w, and the mechanism sees something else.
+// A column that is not known would be left out in silence: a misspelt w, and the mechanism sees something
+// else.
 void check_header(const std::vector<std::string>& header, ProblemList& list) {
   static const std::vector<std::string> known{"x", "y", "w", "probability"};
   for (auto name = header.begin(); name != header.end(); ++name) {
     list.require(std::ranges::find(known, *name) != known.end(), "first line",
-                 fmt::format("'{}' is no column of such a table, which has x, y, w and probability", printable(*name)));
+                 fmt::format("'{}' is no column of such a table, which has x, y, w and probability",
+                             printable(*name)));
     list.require(std::find(header.begin(), name, *name) == name, "first line",
                  fmt::format("there are two columns '{}'", printable(*name)));
   }
@@ -95,8 +97,9 @@ void check_symbols(const std::vector<std::string>& header, const std::vector<std
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (header[c] == "probability") continue;
     list.require(!cells[c].empty(), where, fmt::format("{} is empty", printable(header[c])));
-    list.require(printable(cells[c]) == cells[c], where,
-                 fmt::format("{} holds bytes that are no text: {}", printable(header[c]), printable(cells[c])));
+    list.require(
+        printable(cells[c]) == cells[c], where,
+        fmt::format("{} holds bytes that are no text: {}", printable(header[c]), printable(cells[c])));
   }
 }
 

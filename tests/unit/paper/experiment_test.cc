@@ -303,7 +303,7 @@ TEST(Experiment, MissedAndOverspentBudgetsAreSaid) {
 
 // One pair, 8,000 records: the standard error of the mean of squared errors is 1.58 % of the budget.
 TEST(Experiment, ASampleOfAGaussianWorldIsSpentWithAMargin) {
-  EXPECT_NEAR(gaussian_aim(1, 8000, 1), 0.988, 1e-12);     // six tenths of the 2 %
+  EXPECT_NEAR(gaussian_aim(1, 8000, 1), 0.988, 1e-12);  // six tenths of the 2 %
   EXPECT_NEAR(gaussian_aim(0.3, 8000, 1), 0.3 - (2.326 * 0.3 * std::sqrt(2.0 / 8000) - 0.01), 1e-12);
   EXPECT_EQ(gaussian_aim(0.2, 8000, 1), 0.2);  // 0.01 is more than two standard errors
   EXPECT_EQ(gaussian_aim(0, 8000, 1), 0);
@@ -313,8 +313,8 @@ TEST(Experiment, ASampleOfAGaussianWorldIsSpentWithAMargin) {
   EXPECT_NEAR(gaussian_aim(1, 8000, 1, 1), 0.988, 1e-12);
 }
 
-// A release that keeps nothing was accepted for a budget that asks for something: of 24 seeds five ended so at the second of
-// these budgets, the third among them.
+// A release that keeps nothing was accepted for a budget that asks for something: of 24 seeds five ended so
+// at the second of these budgets, the third among them.
 TEST(Experiment, AGaussianBottleneckThatKeepsNothingStartsAnew) {
   ExperimentOptions options{.name = "bottleneck-gaussian"};
   options.seed = 3;

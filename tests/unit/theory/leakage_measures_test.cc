@@ -116,10 +116,10 @@ TEST(LeakageMeasures, PlanarGeometricChannels) {
   EXPECT_NEAR(1 - bayes_vulnerability(planar_geometric(5, 8, rising)), 0.3983224863991133, 1e-12);
 }
 
-// The worked example itself (nu = 4, 20 x 20 cells of San Francisco): a guess without the release errs with 0.913, the
-// printed estimate with 0.473 and the best attacker with 0.456. The prior is the shares of Gowalla check-ins, which are
-// printed nowhere and come only with the data; an erasure channel with the same two risks stands for it here: what is
-// printed depends on the risks alone.
+// The worked example itself (nu = 4, 20 x 20 cells of San Francisco): a guess without the release errs with
+// 0.913, the printed estimate with 0.473 and the best attacker with 0.456. The prior is the shares of Gowalla
+// check-ins, which are printed nowhere and come only with the data; an erasure channel with the same two
+// risks stands for it here: what is printed depends on the risks alone.
 Matrix<double> erasure_with_risks(double prior_risk, double risk) {
   constexpr Index kLevels = 12;
   const double shown = 1 - risk / prior_risk;
