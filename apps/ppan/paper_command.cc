@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -104,6 +105,27 @@ int finish(const PaperRequest& options, const Study& study) {
   return study.diverged() ? exit_status(ErrorCode::kDiverged) : 0;
 }
 
+Study run_with_progress(const PaperRequest& options, const StudyOptions& given) {
+  const std::vector<PlannedPoint> plan = planned_points(given.experiment);
+  std::int64_t most_epochs = 1;
+  for (const SeriesSettings& s : settings_of(given.experiment).series)
+    most_epochs = std::max<std::int64_t>(most_epochs, s.train.epochs);
+  Progress progress(progress_style(options.quiet), study_points(given), most_epochs);
+  ExperimentHooks hooks;
+  hooks.interrupted = [] { return interrupted(); };
+  hooks.epoch = [&](Index i, const EpochReport& report, double leakage) {
+    const PlannedPoint& p = plan[static_cast<std::size_t>(i) % plan.size()];
+    progress.epoch_done({.point = i,
+                         .epoch = report.epoch,
+                         .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1),
+                                              p.weight > 0 ? p.weight : p.budget),
+                         .distortion = report.mean.distortion,
+                         .leakage_nats = leakage});
+  };
+  hooks.finished = [&](Index i, const ExperimentPoint&) { progress.point_done(i); };
+  return run_study(given, hooks);
+}
+
 int run_paper(const PaperRequest& options) {
   if (options.list) {
     write_stdout(experiment_list(options.verbose));
@@ -113,38 +135,23 @@ int run_paper(const PaperRequest& options) {
   if (options.name.empty()) {
     throw Error(ErrorCode::kUsage, "no experiment named", "'ppan paper --list' shows what there is");
   }
-  ProblemList problems;
+  RequestProblems problems;
   check_request(options, problems);
   const StudyOptions study_given = study_options(options, problems);
   for (const Problem& p : study_given.check()) problems.require(false, p.field, p.what);
   problems.require(!options.out.empty(), "out", "no output directory given; add --out DIR");
-  require_none(problems.take(), "the experiment cannot be run:");
+  problems.require_none("the experiment cannot be run:");
+  std::error_code ignored;
+  const bool fresh = !std::filesystem::exists(options.out, ignored);
   make_output_directory(options.out, options.force);
-
   const InterruptScope interrupt_scope;
-  Study study;
-  {
-    const std::vector<PlannedPoint> plan = planned_points(study_given.experiment);
-    std::int64_t most_epochs = 1;
-    for (const SeriesSettings& s : settings_of(study_given.experiment).series)
-      most_epochs = std::max<std::int64_t>(most_epochs, s.train.epochs);
-    Progress progress(progress_style(options.quiet), study_points(study_given), most_epochs);
-    ExperimentHooks hooks;
-    hooks.interrupted = [] { return interrupted(); };
-    hooks.epoch = [&](Index i, const EpochReport& report, double leakage) {
-      const PlannedPoint& p = plan[static_cast<std::size_t>(i) % plan.size()];
-      progress.epoch_done(
-          {.point = i,
-           .epoch = report.epoch,
-           .label = fmt::format("{} {:.3g}", p.series.substr(p.series.find('/') + 1),
-                                p.weight > 0 ? p.weight : p.budget),
-           .distortion = report.mean.distortion,
-           .leakage_nats = leakage});
-    };
-    hooks.finished = [&](Index i, const ExperimentPoint&) { progress.point_done(i); };
-    study = run_study(study_given, hooks);
+  try {
+    return finish(options, run_with_progress(options, study_given));
+  } catch (...) {
+    // Only if it is empty: what a failure left unfinished is in the way of the next run.
+    if (fresh) std::filesystem::remove(options.out, ignored);
+    throw;
   }
-  return finish(options, study);
 }
 
 void add_world_options(CLI::App& command, PaperRequest& o) {

@@ -42,7 +42,7 @@ def curve(
 
     ``curve("gaussian-scalar", rho=0.85)``; ``at`` names the distortions; ``release=True`` adds what attains each point.
     """
-    texts = {key.replace("_", "-"): _text(value) for key, value in values.items()}
+    texts = {key: _text(value) for key, value in values.items()}
     return table_of(_core.theory_evaluate(name, texts, points, start, stop, [float(x) for x in at], release))
 
 

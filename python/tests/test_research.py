@@ -10,6 +10,8 @@ from ppan import research, theory
 
 
 def test_closed_form() -> None:
+    doubled = theory.curve("gaussian-scalar", rho=0.85, variance_y=2, at=[1.0])
+    assert doubled["leakage"][0] == pytest.approx(0.224121, abs=1e-6)
     curve = theory.curve("gaussian-scalar", rho=0.85, at=[0.0, 0.5, 1.0])
     assert list(curve["leakage"]) == pytest.approx([-0.5 * np.log(1 - 0.85**2), 0.224121, 0.0], abs=1e-6)
     assert "gaussian-scalar" in theory.curves()

@@ -76,6 +76,7 @@ class Paper(CommandTest):
 
     def test_unknown_mechanism_names_the_nearest(self):
         self.assertIn("gaussian", self.refuse(2, "paper", "discrete", "--mechanism", "gausian", "--out", str(self.out)))
+        self.assertIn("mnist", self.refuse(2, "paper", "mnits", "--out", str(self.out)))
 
     def test_the_optimum_is_a_fine_curve_of_its_own(self):
         self.paper("rate-distortion", "--out", self.out, "--points", "4", "--epochs", "1", "--preset", "paper")
@@ -166,12 +167,63 @@ class Paper(CommandTest):
             self.assertIn(part, text)
         self.assertFalse(self.out.exists())
 
+    def test_files_and_options_are_judged_together(self):
+        pmf = Path(self.directory.name) / "pmf.csv"
+        pmf.write_text("x,y,W,probability\na,b,c,much\n,b,c,0.5\na,b,c,-0.25\n")
+        matrix = Path(self.directory.name) / "d.csv"
+        matrix.write_text("0,-1\n1,0\n")
+        text = self.refuse(2, "paper", "finite", "--pmf", str(pmf), "--distortion", str(matrix), "--alpha", "-1", "--m", "3",
+                           "--budget", "-1", "--out", str(self.out))
+        for part in ("'W' is no column", "line 2: probability 'much'", "line 3: x is empty", "line 4: probability -0.25",
+                     "has a negative entry", "alpha: -1", "m: does not apply", "budget: -1"):
+            self.assertIn(part, text)
+        cov = Path(self.directory.name) / "cov.csv"
+        cov.write_text("1,2\n3,1\n")
+        text = self.refuse(3, "paper", "gaussian", "--covariance", str(cov), "--sensitive", "2", "--out", str(self.out))
+        for part in ("cov.csv is no covariance", "not symmetric: row 1, column 2 is 2", "least eigenvalue is -1.5",
+                     "sensitive: 2 of 2 rows"):
+            self.assertIn(part, text)
+        self.assertFalse(self.out.exists())
+
+    def test_what_memory_cannot_hold_is_refused_before_anything_is_made(self):
+        cov = Path(self.directory.name) / "cov.csv"
+        cov.write_text("\n".join(",".join("1" if i == j else "0" for j in range(80)) for i in range(80)))
+        for status, arguments, part in (
+                (2, ("symmetric-pair", "--m", "100000"), "m: with W of 100000"),
+                (2, ("symmetric-pair", "--m", "400", "--observation", "full-data"), "m: with W of 160000"),
+                (2, ("gaussian", "--test", "999999999999"), "test: 999999999999"),
+                (2, ("discrete", "--train", "900000000"), "train: 900000000"),
+                (2, ("scalar-gaussian", "--hidden", "99999999"), "hidden: 99999999"),
+                (3, ("gaussian", "--covariance", str(cov)), "it may have 64 rows"),
+                (2, ("gaussian", "--rho", ",".join(["0.5"] * 40)), "80 components together")):
+            with self.subTest(arguments=arguments[:3]):
+                self.assertIn(part, self.refuse(status, "paper", *arguments, "--out", str(self.out)))
+                self.assertFalse(self.out.exists())
+
+    def test_a_page_says_how_leakage_was_read(self):
+        said = {"bottleneck-gaussian": "Leakage is exact", "scalar-gaussian": "Gaussian estimate"}
+        for name, claim in said.items():
+            out = Path(self.directory.name) / name
+            self.paper(name, "--out", out, "--points", 1, "--epochs", 1, "--train", 400)
+            self.assertIn(claim, " ".join(json.loads((out / "summary.json").read_text())["claimed"]))
+        out = Path(self.directory.name) / "order"
+        self.paper("discrete", "--out", out, "--alpha", "2", "--points", 1, "--epochs", 1)
+        self.assertNotIn("conventional", " ".join(json.loads((out / "summary.json").read_text())["claimed"]))
+        self.assertIn("\u03b1-leakage, exact", (out / "curve.svg").read_text())
+
+    def test_every_trained_mechanism_is_a_file(self):
+        self.paper("symmetric-pair", "--m", 3, "--out", self.out, "--points", 2, "--epochs", 1, "--train", "100,200")
+        self.assertEqual(sorted(p.name for p in self.out.glob("mechanism-*")),
+                         [f"mechanism-{size}-{i:03}.safetensors" for size in (100, 200) for i in (1, 2)])
+
     def test_seeds_and_sizes(self):
         self.paper("discrete", "--out", self.out, "--points", 2, "--epochs", 2, "--seeds", 2, "--train", "100,300")
         rows = self.rows()
         self.assertIn("ppan@100/useful-only", {r["series"] for r in rows})
         self.assertTrue(all(r["seeds"] == "2" and r["leakage_sd"] for r in rows))
-        self.assertIn("<svg", (self.out / "sizes.svg").read_text())
+        sizes = (self.out / "sizes.svg").read_text()
+        self.assertIn("<svg", sizes)
+        self.assertIn("conventional with the same prior, full data", sizes)
 
     def test_deviations_of_the_preset_paper_are_listed(self):
         text = self.succeed("paper", "--list", "--verbose")

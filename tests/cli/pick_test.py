@@ -49,6 +49,9 @@ class Pick(RunTest):
         out = self.path("no.ppan")
         self.assertIn("did you mean 'bayes-vulnerability'", self.refuse(2, "pick", self.path("run"), "--measure", "bayes-vulnerabilty",
                                                        "--at-most", "1", "-o", out))
+        for limit in ("nan", "inf"):  # every point would pass, the unchanged table first
+            self.assertIn("which is none", self.refuse(2, "pick", self.path("run"), "--measure", "bayes-vulnerability",
+                                                       "--at-most", limit, "-o", self.path("none.ppan")))
         self.assertIn("needs --at-least", self.refuse(2, "pick", self.path("run"), "--measure", "bayes-security",
                                                       "--at-most", "1", "-o", out))
         self.assertIn("no point has", self.refuse(2, "pick", self.path("run"), "--measure", "bayes-vulnerability",

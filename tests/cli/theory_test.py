@@ -187,6 +187,14 @@ class Finite(CommandTest):
         self.assertIn("--pmf", self.refuse(2, "theory", "finite"))
         self.assertIn("least", self.refuse(2, "theory", "finite", "--pmf", str(self.pmf), "--observation", "noisy",
                                            "--flip", "0.2", "--at", "0.01"))
+        bad = Path(self.directory.name) / "bad.csv"
+        bad.write_text("x,y,probability\na,b,-1\n")
+        text = self.refuse(2, "theory", "finite", "--pmf", str(bad), "--flip", "1.2", "--points", "0")
+        for part in ("line 2: probability -1", "flip: needs --observation noisy", "points: 0"):
+            self.assertIn(part, text)
+        self.assertIn("flip: 1.2", self.refuse(2, "theory", "finite", "--pmf", str(self.pmf), "--observation", "noisy",
+                                               "--flip", "1.2"))
+        self.refuse(3, "theory", "finite", "--pmf", str(bad))
 
 
 if __name__ == "__main__":

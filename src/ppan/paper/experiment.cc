@@ -41,6 +41,10 @@ constexpr double kMissedShare = 0.02;
 constexpr double kMissedDistance = 0.01;
 // Trainings from other random starts where one misses its budget.
 constexpr std::uint64_t kOtherStarts = 3;
+// Larger ones are mistakes of typing that would end for want of memory.
+constexpr double kMostRecords = 1e7;
+constexpr double kMostUnits = 4096;
+constexpr std::size_t kMostLayers = 20;
 // Of a solver's optimum, whose every point takes a while.
 constexpr int kSolvedResolution = 41;
 
@@ -265,17 +269,32 @@ Trained<float> train_once(const PointPlan& plan, const Records<float>& records, 
   return train(records, options, observers, std::move(start));
 }
 
-// Of finite worlds judged by information, whose every budget can be met: overspent, or left unspent where the
-// optimum would spend it.
+// Of worlds judged by information, where every budget of a finite price can be met: overspent, or left
+// unspent where the optimum would spend it.
 bool missed(const PointPlan& plan, const Trained<float>& trained) {
   const World& world = plan.settings->world;
   const bool held = plan.train.game.budget.form == BudgetForm::kDual;  // others hover above their budget
-  if (!world.information || !world.finite() || !held || !std::isfinite(plan.budget)) return false;
+  if (!world.information || !held || !std::isfinite(plan.budget)) return false;
   if (!trained.summary.distortion) return false;
   const double over = *trained.summary.distortion - plan.budget;
   const double allowed = std::max(kMissedDistance, kMissedShare * plan.budget);
   const double price = price_at(world, plan.train.game.alpha, plan.budget);
-  return over > allowed || (over < -allowed && price > 0 && std::isfinite(price));
+  if (std::isinf(price)) return false;
+  return over > allowed || (over < -allowed && price > 0);
+}
+
+// What the training of a point is to spend: of Gaussian worlds less than the budget where a sample could be
+// off.
+double aim_of_point(const PointPlan& plan, Index records) {
+  const World& world = plan.settings->world;
+  const bool held = plan.train.game.budget.form == BudgetForm::kDual;
+  if (world.finite() || world.information || !held || !std::isfinite(plan.budget)) return plan.budget;
+  // A release of Y keeps 1 - budget / Var Y of it: the rest of its error is noise, which is drawn anew in
+  // every step.
+  const ObservationKind seen = world.observation.kind;
+  const bool noise = seen == ObservationKind::kUsefulOnly || seen == ObservationKind::kRateDistortion;
+  return gaussian_aim(plan.budget, records, world.released,
+                      noise ? std::min(1.0, plan.budget / world.most_budget) : 1);
 }
 
 void train_point(const PointPlan& plan, const Records<double>& data, const ExperimentSettings& settings,
@@ -301,7 +320,7 @@ void train_point(const PointPlan& plan, const Records<double>& data, const Exper
   if (prior) {
     meet_budget(plan.budget, run, spent);
   } else {
-    run(plan.budget);
+    run(aim_of_point(plan, given.rows()));
     // A release that starts by telling symbols apart by nothing stays there for long, and the multiplier winds
     // up meanwhile; a budget that some release meets and this one does not is a reason to start elsewhere.
     for (std::uint64_t start = 1; start <= kOtherStarts && !cut_short && missed(plan, trained); ++start) {
@@ -468,21 +487,24 @@ void check_numbers(const ExperimentOptions& o, ProblemList& list) {
   list.require(!o.points || (o.budgets.empty() && o.lambda.empty()), "points",
                "goes with neither a list of budgets nor one of weights");
   const TrainingChanges& c = o.change;
-  const auto at_least = [&](const char* field, const auto& value, double least) {
-    if (value) list.require_at_least(field, static_cast<double>(*value), least);
+  const auto between = [&](const char* field, const auto& value, double least, double most) {
+    if (value) list.require_between(field, static_cast<double>(*value), least, most);
   };
-  at_least("batch", c.batch, 1);
-  at_least("adversary-steps", c.adversary_steps, 1);
-  at_least("draws", c.draws, 1);
-  at_least("noise-inputs", c.noise_inputs, 1);
-  at_least("components", c.components, 1);
-  at_least("train", c.train_records, 2);
-  at_least("test", c.test_records, 100);
+  between("batch", c.batch, 1, kMostRecords);
+  between("adversary-steps", c.adversary_steps, 1, 1e4);
+  between("draws", c.draws, 1, 1e4);
+  between("noise-inputs", c.noise_inputs, 1, kMostUnits);
+  between("components", c.components, 1, kMostUnits);
+  between("train", c.train_records, 2, kMostRecords);
+  between("test", c.test_records, 100, kMostRecords);
   if (c.rate) list.require_positive("rate", *c.rate);
   if (c.weight) list.require_positive("weight", *c.weight);
   for (const auto* layers : {&c.hidden, &c.adversary_hidden}) {
     if (!*layers) continue;
-    for (const Index units : **layers) list.require_at_least("hidden", static_cast<double>(units), 1);
+    list.require((*layers)->size() <= kMostLayers, "hidden",
+                 fmt::format("there may be {} layers", kMostLayers));
+    for (const Index units : **layers)
+      list.require_between("hidden", static_cast<double>(units), 1, kMostUnits);
   }
 }
 
@@ -534,13 +556,21 @@ void check_family(const ExperimentOptions& o, const ExperimentEntry& entry, Prob
 Problems ExperimentOptions::check() const {
   ProblemList list;
   const ExperimentEntry* entry = find_experiment(name);
-  if (!entry) list.require(false, "experiment", unknown_name("experiment", name, experiment_names()));
+  if (!entry) list.require(false, "experiment", unknown_experiment(name));
   check_numbers(*this, list);
   if (entry) {
     check_family(*this, *entry, list);
     for (const Problem& p : world_used().check(observations_used())) list.require(false, p.field, p.what);
   }
   return list.take();
+}
+
+double gaussian_aim(double budget, Index records, Index components, double share) {
+  constexpr double kOneSided = 2.326;  // 99 %
+  constexpr double kShare = 0.6;       // the rest of the allowance is the multiplier's
+  const double allowed = std::max(kMissedDistance, kMissedShare * budget);
+  const double error = share * budget * std::sqrt(2.0 / static_cast<double>(records * components));
+  return budget - std::clamp(kOneSided * error - allowed, 0.0, kShare * allowed);
 }
 
 std::vector<std::string> point_warnings(const ExperimentPoint& point) {

@@ -138,6 +138,13 @@ struct ExperimentHooks {
   std::function<void(Index point, const ExperimentPoint&)> finished;
 };
 
+/// What a training on a sample of a Gaussian world is to spend, so that fresh records seldom spend more than
+/// counts as met (2 % or 0.01 above the budget). The mean of n squared Gaussian errors, spread over the
+/// components of Y, has a standard error of budget sqrt(2 / (n components)): that is how far the sample is
+/// off the distribution. `share` of the error comes from the records, the rest from noise that training
+/// averages out.
+double gaussian_aim(double budget, Index records, Index components, double share = 1);
+
 /// What a reader must know about a point: training that diverged, a budget that is missed or overspent by
 /// more than 2 % and 0.01, one that no finite leakage meets. A sentence each.
 std::vector<std::string> point_warnings(const ExperimentPoint& point);

@@ -29,6 +29,8 @@ struct ExperimentEntry {
 
 const std::vector<ExperimentEntry>& experiment_registry();
 std::vector<std::string> experiment_names();
+/// What to say of a name that is not there: the nearest ones, mnist among them.
+std::string unknown_experiment(std::string_view name);
 /// Null for a name that is not there.
 const ExperimentEntry* find_experiment(std::string_view name);
 /// Throws Error(kUsage) with the nearest names.

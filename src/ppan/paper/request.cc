@@ -128,9 +128,37 @@ std::vector<ObservationOptions> observations_of(const PaperRequest& options, Pro
   return list;
 }
 
-// The world of a changeable experiment. Files that cannot be used throw at once, with every problem of
-// theirs.
-std::optional<WorldOptions> world_of(const PaperRequest& options, ProblemList& problems) {
+void take_covariance(const PaperRequest& options, RequestProblems& problems, WorldOptions& world) {
+  problems.require(options.rho.empty(), "rho", "goes with no --covariance; give one of them");
+  problems.read("covariance", [&] {
+    const Matrix<double> whole = parse_matrix(read_file(options.covariance), options.covariance);
+    const Index sensitive = options.sensitive.value_or(whole.rows() / 2);
+    const std::string subject = options.covariance + " is no covariance:";
+    require_none(theory::check_covariance(whole, sensitive), subject, ErrorCode::kBadInput);
+    const theory::GaussianCovariance split = theory::split_covariance(whole, sensitive);
+    require_none(split.check(), subject, ErrorCode::kBadInput);
+    world.covariance = split;
+  });
+}
+
+void take_table(const PaperRequest& options, RequestProblems& problems, WorldOptions& world) {
+  std::optional<FiniteTableFile> table;
+  problems.read("pmf", [&] { table = parse_finite_table(read_file(options.pmf), options.pmf); });
+  if (table) world.table = *table;
+  if (options.distortion.empty()) return;
+  world.from_file = options.distortion != "error" && options.distortion != "squared";
+  problems.read("distortion", [&] {
+    // Without a table its shape cannot be judged, but the rest of it can.
+    if (table) world.distortion = finite_distortion(options.distortion, *table);
+    if (!table && world.from_file)
+      check_distortion(parse_matrix(read_file(options.distortion), options.distortion), {},
+                       options.distortion);
+  });
+}
+
+// The world of a changeable experiment; where a file cannot be used, the registry's stands in for what else
+// is to be said.
+std::optional<WorldOptions> world_of(const PaperRequest& options, RequestProblems& problems) {
   const ExperimentEntry* entry = find_experiment(options.name);
   if (!entry || !entry->changeable) return std::nullopt;
   WorldOptions world = entry->world;
@@ -140,27 +168,17 @@ std::optional<WorldOptions> world_of(const PaperRequest& options, ProblemList& p
     const std::vector<double> rho = numbers("rho", options.rho, problems);
     world.rho = Eigen::Map<const Vector<double>>(rho.data(), static_cast<Index>(rho.size()));
   }
-  if (!options.covariance.empty()) {
-    problems.require(options.rho.empty(), "rho", "goes with no --covariance; give one of them");
-    const Matrix<double> whole = parse_matrix(read_file(options.covariance), options.covariance);
-    world.covariance = theory::split_covariance(whole, options.sensitive.value_or(whole.rows() / 2));
-    require_none(world.covariance->check(), options.covariance + " is no covariance:", ErrorCode::kBadInput);
-  } else {
-    problems.require(!options.sensitive, "sensitive", "needs --covariance");
-  }
-  if (!options.pmf.empty()) world.table = parse_finite_table(read_file(options.pmf), options.pmf);
+  if (!options.covariance.empty()) take_covariance(options, problems, world);
+  problems.require(!options.sensitive || !options.covariance.empty(), "sensitive", "needs --covariance");
+  if (!options.pmf.empty()) take_table(options, problems, world);
   problems.require(options.name != "finite" || !options.pmf.empty(), "pmf", "no file given; add --pmf FILE");
-  if (!options.distortion.empty() && !options.pmf.empty()) {
-    world.distortion = finite_distortion(options.distortion, world.table);
-    world.from_file = options.distortion != "error" && options.distortion != "squared";
-  }
   if (options.released) world.released = *options.released;
   return world;
 }
 
 }  // namespace
 
-StudyOptions study_options(const PaperRequest& options, ProblemList& problems) {
+StudyOptions study_options(const PaperRequest& options, RequestProblems& problems) {
   StudyOptions study;
   study.seeds = options.seeds;
   ExperimentOptions& e = study.experiment;

@@ -10,6 +10,7 @@
 #include "ppan/core/estimate.h"
 #include "ppan/core/problem.h"
 #include "ppan/paper/mnist_run.h"
+#include "ppan/paper/request_problems.h"
 #include "ppan/paper/study.h"
 
 namespace ppan {
@@ -51,9 +52,8 @@ struct PaperRequest {
 
 /// An option that would be ignored is a problem.
 void check_request(const PaperRequest& options, ProblemList& problems);
-/// What the request asks for. Problems of its lists are added to `problems`, every one; files that cannot be
-/// used throw at once.
-StudyOptions study_options(const PaperRequest& options, ProblemList& problems);
+/// What the request asks for. Every problem of its lists and files is added to `problems`.
+StudyOptions study_options(const PaperRequest& options, RequestProblems& problems);
 /// The same for the experiment on images. Throws Error(kUsage) naming every problem.
 MnistPaperOptions mnist_request(const PaperRequest& options);
 

@@ -10,6 +10,7 @@
 
 #include "ppan/paper/settings.h"
 #include "ppan/report/claims.h"
+#include "ppan/report/trade_off.h"
 #include "ppan/trade_off/training_record.h"
 
 namespace ppan {
@@ -293,6 +294,27 @@ CurveTable study_optimum(const Study& study) {
   return table;
 }
 
+namespace {
+
+// What was done, by the points themselves: options decide whether a baseline is solved and how leakage is
+// read.
+claims::WorldClaims claims_of(const Study& study, bool one_sample) {
+  claims::WorldClaims claims{.one_sample = one_sample, .seeds = study.given.seeds};
+  for (const StudyPart& part : study.parts) {
+    for (const ExperimentPoint& point : part.by_seed.front().points) {
+      if (!point.training) {
+        claims.conventional = true;
+      } else if (point.leakage.bound != Bound::kExact) {
+        claims.score = point.leakage.method.starts_with("gaussian") ? claims::WorldScore::kGaussian
+                                                                    : claims::WorldScore::kNeighbours;
+      }
+    }
+  }
+  return claims;
+}
+
+}  // namespace
+
 RunSummary study_summary(const Study& study) {
   const ExperimentOptions& options = study.given.experiment;
   const ExperimentEntry& entry = experiment_entry(options.name);
@@ -310,7 +332,6 @@ RunSummary study_summary(const Study& study) {
   summary.seconds = study.seconds;
   summary.status = study.interrupted ? RunStatus::kInterrupted : RunStatus::kComplete;
   const ExperimentSettings settings = settings_of(options);
-  const World& world = settings.series.front().world;
   // Data processing: no release of W leaks more than I(X;W).
   for (const SeriesSettings& series : settings.series) {
     if (std::isfinite(series.world.ceiling))
@@ -331,7 +352,7 @@ RunSummary study_summary(const Study& study) {
       summary.points.push_back(std::move(point));
     }
   }
-  summary.claimed = claims::of_world(settings.conventional, world.finite(), study.given.seeds);
+  summary.claimed = claims::of_world(claims_of(study, settings.conventional));
   summary.not_claimed = claims::not_of_world();
   return summary;
 }
@@ -384,6 +405,18 @@ std::string study_channels(const Study& study) {
   return text.empty() ? text : "series,point,w,z,probability\n" + text;
 }
 
+namespace {
+
+// An approach looks as it does in the figure of the curve.
+SeriesRole size_role(const std::string& approach, int number) {
+  const bool first = number % 2 == 0;
+  if (approach == "ppan") return first ? SeriesRole::kLearned : SeriesRole::kLearned2;
+  if (approach == "conventional") return first ? SeriesRole::kConventional : SeriesRole::kConventional2;
+  return first ? SeriesRole::kReference2 : SeriesRole::kReference3;
+}
+
+}  // namespace
+
 std::optional<Figure> size_figure(const Study& study) {
   if (study.parts.size() < 2) return std::nullopt;
   std::map<std::string, std::map<Index, std::vector<double>>> excess;  // by series, size; a value per seed
@@ -403,12 +436,11 @@ std::optional<Figure> size_figure(const Study& study) {
                 .y = {.label = "mean excess [nats]"},
                 .series = {},
                 .note = "Mean over the points of a curve; bars: one standard deviation over the seeds."};
-  constexpr SeriesRole kRoles[] = {SeriesRole::kLearned,      SeriesRole::kLearned2,
-                                   SeriesRole::kConventional, SeriesRole::kConventional2,
-                                   SeriesRole::kReference2,   SeriesRole::kReference3};
-  std::size_t number = 0;
+  std::map<std::string, int> met;  // observations of each approach so far
   for (const auto& [series, by_size] : excess) {
-    FigureSeries line{.name = series, .role = kRoles[number++ % std::size(kRoles)], .points = {}};
+    const std::string approach = series.substr(0, series.find('/'));
+    FigureSeries line{
+        .name = series_title(series), .role = size_role(approach, met[approach]++), .points = {}};
     for (const auto& [size, values] : by_size) {
       const MeanSpread m = mean_spread(values);
       FigurePoint point{.x = static_cast<double>(size), .y = m.mean};

@@ -38,11 +38,12 @@ void write_scatter(const ExperimentResult& result, const std::filesystem::path& 
              to_svg(scatter_figure("Release by component", panels, "sensitive X", "released Z")));
 }
 
-// A mechanism of real numbers as a container of its parameters with what it is.
-void write_mechanisms(const Study& study, const std::filesystem::path& out) {
-  const ExperimentResult& first = study.parts.front().by_seed.front();
+// Each trained mechanism of the first seed as a container of its parameters with what it is.
+void write_mechanisms(const Study& study, const StudyPart& part, const std::filesystem::path& out) {
+  const ExperimentResult& first = part.by_seed.front();
+  const std::string size = study.parts.size() > 1 ? fmt::format("{}-", part.train_records) : std::string();
   for (const ExperimentPoint& point : first.points) {
-    if (!point.mechanism || point.channel.size() > 0) continue;
+    if (!point.mechanism) continue;
     const MechanismOptions& o = point.mechanism->options();
     ModelContainer model;
     model.metadata = {{"kind", "mechanism"},
@@ -58,6 +59,9 @@ void write_mechanisms(const Study& study, const std::filesystem::path& out) {
                       {"normal_noise", o.noise == NoiseKind::kNormal},
                       {"components", o.components},
                       {"full_scale", o.full_scale},
+                      {"full_components", o.full_components},
+                      {"train_records", part.train_records},
+                      {"seed", first.given.seed},
                       {"code", o.code},
                       {"code_radius", o.code_radius},
                       {"decoder", o.decoder},
@@ -66,7 +70,7 @@ void write_mechanisms(const Study& study, const std::filesystem::path& out) {
     const Vector<float>& parameters = point.mechanism->parameters();
     model.tensors["parameters"] = {.shape = {parameters.size()},
                                    .values = std::vector<float>(parameters.begin(), parameters.end())};
-    write_model(out / fmt::format("mechanism-{:03}.safetensors", point.plan + 1), model);
+    write_model(out / fmt::format("mechanism-{}{:03}.safetensors", size, point.plan + 1), model);
   }
 }
 
@@ -86,7 +90,7 @@ CurveTable write_study(const Study& study, const std::filesystem::path& director
   write_file(directory / "summary.json", to_json(summary));
   if (const std::string channels = study_channels(study); !channels.empty())
     write_file(directory / "mechanisms.csv", channels);
-  write_mechanisms(study, directory);
+  for (const StudyPart& part : study.parts) write_mechanisms(study, part, directory);
   const ExperimentResult& first = study.parts.front().by_seed.front();
   if (!first.scatter.empty()) write_scatter(first, directory);
   if (const std::optional<Figure> sizes = size_figure(study)) write_file(directory / "sizes.svg", to_svg(*sizes));

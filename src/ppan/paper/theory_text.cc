@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/paper/request_problems.h"
 #include "ppan/paper/world.h"
 #include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/least_vulnerability.h"
@@ -109,7 +111,6 @@ std::vector<SolvedPoint> solve_finite(const TheoryOptions& options, const World&
       budgets.push_back(i == 0 ? from : from + (to - from) * (static_cast<double>(i) / (points - 1)));
   }
   ProblemList problems;
-  problems.require_at_least("points", options.request.points, 1);
   for (const double b : budgets) {
     problems.require(
         b >= world.least_budget - 1e-12, "at",
@@ -122,8 +123,9 @@ std::vector<SolvedPoint> solve_finite(const TheoryOptions& options, const World&
   return points;
 }
 
-World finite_world(const FiniteRequest& request) {
-  ProblemList problems;
+World finite_world(const FiniteRequest& request, int points) {
+  RequestProblems problems;
+  problems.require_at_least("points", points, 1);
   problems.require(!request.pmf.empty(), "pmf", "no file given; add --pmf FILE");
   ObservationOptions observation;
   if (!request.observation.empty()) {
@@ -135,17 +137,31 @@ World finite_world(const FiniteRequest& request) {
       problems.require(false, "observation", error.what());
     }
   }
+  problems.require(!request.flip || observation.kind == ObservationKind::kNoisy, "flip",
+                   "needs --observation noisy");
+  problems.require(!request.erase || observation.kind == ObservationKind::kPartial, "erase",
+                   "needs --observation partial");
   if (request.flip) observation.flip = *request.flip;
   if (request.erase) observation.erase = *request.erase;
-  require_none(problems.take(), "this curve cannot be computed");
   WorldOptions options;
   options.kind = WorldKind::kFinite;
-  options.table = parse_finite_table(read_file(request.pmf), request.pmf);
+  options.from_file = request.distortion != "error" && request.distortion != "squared";
+  std::optional<FiniteTableFile> table;
+  if (!request.pmf.empty())
+    problems.read("pmf", [&] { table = parse_finite_table(read_file(request.pmf), request.pmf); });
+  problems.read("distortion", [&] {
+    if (table) options.distortion = finite_distortion(request.distortion, *table);
+    if (!table && options.from_file)
+      check_distortion(parse_matrix(read_file(request.distortion), request.distortion), {},
+                       request.distortion);
+  });
+  // Any table will do for what is to be said of the other options.
+  options.table =
+      table.value_or(FiniteTableFile{finite_table(Matrix<double>::Identity(2, 2) / 2), {}, {}, {}, true});
   if (request.observation.empty() && options.table.observation_given)
     observation.kind = ObservationKind::kGiven;
-  options.distortion = finite_distortion(request.distortion, options.table);
-  options.from_file = request.distortion != "error" && request.distortion != "squared";
-  require_none(options.check({observation}), "this curve cannot be computed", ErrorCode::kBadInput);
+  for (const Problem& p : options.check({observation})) problems.require(false, p.field, p.what);
+  problems.require_none("this curve cannot be computed");
   return make_world(options, observation);
 }
 
@@ -211,7 +227,7 @@ std::string finite_csv(const TheoryOptions& options, const World& world, const s
 }  // namespace
 
 std::string finite_theory(const TheoryOptions& options) {
-  const World world = finite_world(*options.finite);
+  const World world = finite_world(*options.finite, options.request.points);
   const std::vector<SolvedPoint> points = solve_finite(options, world);
   const bool probability = options.finite->measure == "bayes-vulnerability";
   const auto show = [&](double value) { return probability ? value : from_nats(value, options.unit); };
@@ -225,6 +241,7 @@ std::string theory_list() {
       "    --pmf          CSV with columns x, y, w, probability; without w, W = Y\n"
       "    --distortion   error, squared, or a file with d(y,z), a row per y (default error)\n"
       "    --observation  useful-only, full-data, noisy, partial, given (default: as the table says)\n"
+      "    --flip, --erase  of noisy and partial: the probability of another symbol, of none\n"
       "    --measure      mutual-information, bayes-vulnerability, min-entropy-leakage\n";
   for (const theory::CurveInfo& info : theory::curves()) {
     text += fmt::format("{}\n    {}\n", info.name, info.summary);

@@ -14,6 +14,7 @@
 #include "ppan/core/suggest.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/theory/convex_baseline.h"
+#include "ppan/theory/gaussian_scalar.h"
 #include "ppan/theory/gaussian_vector.h"
 #include "ppan/theory/information.h"
 #include "ppan/theory/rate_distortion.h"
@@ -280,6 +281,11 @@ void set_gaussian_optimum(const theory::GaussianCovariance& c, const GaussianVie
   };
 }
 
+// Of the first components.
+theory::GaussianScalar scalar_pair(const theory::GaussianCovariance& c) {
+  return {.rho = c.xy(0, 0) / std::sqrt(c.x(0, 0) * c.y(0, 0)), .variance_y = c.y(0, 0)};
+}
+
 World gaussian_world(const WorldOptions& options, const ObservationOptions& observation) {
   World world;
   world.observation = observation;
@@ -330,8 +336,11 @@ World gaussian_world(const WorldOptions& options, const ObservationOptions& obse
     world.ceiling = full ? kInfinity : pair.mutual_information();
     return world;
   }
-  if (full) {  // no optimum is known, and X itself is seen
+  if (full) {  // X itself is seen; the optimum is known of one pair alone
     world.ceiling = kInfinity;
+    const theory::GaussianScalar pair = scalar_pair(c);
+    if (c.x.rows() == 1 && c.y.rows() == 1 && pair.check().empty())
+      world.optimum = [pair](double d) { return theory::least_leakage_full_data(pair, std::max(0.0, d)); };
     return world;
   }
   if (!options.covariance && observation.kind == ObservationKind::kUsefulOnly) {
@@ -423,6 +432,37 @@ ObservationKind observation_kind(std::string_view name) {
   throw Error(ErrorCode::kUsage, unknown_name("observation", name, observation_names()));
 }
 
+namespace {
+
+// Tables over (w,x), (w,y) and (w,z) are held whole, several times over.
+constexpr double kMostCells = 4e6;
+
+void check_size(const WorldOptions& world, const ObservationOptions& o, ProblemList& list) {
+  if (world.kind == WorldKind::kGaussian) {
+    const Index components =
+        world.covariance ? world.covariance->x.rows() + world.covariance->y.rows() : 2 * world.rho.size();
+    list.require(components <= theory::kMostComponents, world.covariance ? "covariance" : "rho",
+                 fmt::format("X and Y have {} components together; {} are allowed", components,
+                             theory::kMostComponents));
+    return;
+  }
+  const bool pair = world.kind == WorldKind::kSymmetricPair;
+  const double x = pair ? world.pair.m : world.table.world.x_levels;
+  const double y = pair ? world.pair.m : world.table.world.y_levels;
+  double w = y;
+  if (o.kind == ObservationKind::kFullData) w = x * y;
+  if (o.kind == ObservationKind::kBottleneck) w = x;
+  if (o.kind == ObservationKind::kGiven) w = world.table.world.w_levels;
+  const double z = std::max<double>(y, static_cast<double>(world.distortion.cols()));
+  list.require(w * std::max({x, y, z}) <= kMostCells, pair ? "m" : "pmf",
+               fmt::format("with W of {:.0f}, X of {:.0f}, Y of {:.0f} and Z of {:.0f} symbols ({}) a table "
+                           "would have more than "
+                           "{:.0f} cells",
+                           w, x, y, z, to_string(o.kind), kMostCells));
+}
+
+}  // namespace
+
 Problems WorldOptions::check(const std::vector<ObservationOptions>& observations) const {
   ProblemList list;
   const auto take = [&](const Problems& problems) {
@@ -446,7 +486,10 @@ Problems WorldOptions::check(const std::vector<ObservationOptions>& observations
   }
   list.require_between("released", static_cast<double>(released), 0, 1000);
   list.require(!observations.empty(), "observation", "there is none");
-  for (const ObservationOptions& o : observations) check_observation(*this, o, list);
+  for (const ObservationOptions& o : observations) {
+    check_observation(*this, o, list);
+    check_size(*this, o, list);
+  }
   return list.take();
 }
 
@@ -530,12 +573,16 @@ Matrix<double> finite_distortion(const std::string& name, const FiniteTableFile&
     return (value.replicate(1, value.size()) - value.transpose().replicate(value.size(), 1)).cwiseAbs2();
   }
   Matrix<double> matrix = parse_matrix(read_file(name), name);
-  const Index useful = table.world.y_levels;
-  problems.require(matrix.rows() == useful, "distortion",
-                   fmt::format("has {} rows where Y has {} symbols", matrix.rows(), useful));
+  check_distortion(matrix, table.world.y_levels, name);
+  return matrix;
+}
+
+void check_distortion(const Matrix<double>& matrix, std::optional<Index> symbols, const std::string& name) {
+  ProblemList problems;
+  problems.require(!symbols || matrix.rows() == *symbols, "distortion",
+                   fmt::format("has {} rows where Y has {} symbols", matrix.rows(), symbols.value_or(0)));
   problems.require(matrix.minCoeff() >= 0, "distortion", "has a negative entry");
   require_none(problems.take(), name + " is no distortion:", ErrorCode::kBadInput);
-  return matrix;
 }
 
 World make_world(const WorldOptions& options, const ObservationOptions& observation) {

@@ -105,6 +105,9 @@ struct World {
 /// d(y,z) of a table, a row per y: `name` is 'error' (empty: 1(y != z)), 'squared', (y - z)^2 of symbols that are
 /// numbers, or a file with a matrix as CSV without header. Throws Error(kBadInput) listing every problem.
 Matrix<double> finite_distortion(const std::string& name, const FiniteTableFile& table);
+/// Throws Error(kBadInput) unless `matrix`, from the file `name`, is a distortion with a row for each of
+/// `symbols` (absent: any number of them).
+void check_distortion(const Matrix<double>& matrix, std::optional<Index> symbols, const std::string& name);
 
 /// Throws Error(kUsage) listing every problem.
 World make_world(const WorldOptions& options, const ObservationOptions& observation);

@@ -69,21 +69,43 @@ std::vector<std::string> not_of_audit() {
   return {"Leakage does not bound what is learned about a single record, and it is not differential privacy."};
 }
 
-std::vector<std::string> of_world(bool conventional, bool finite, int seeds) {
+namespace {
+
+const char* score_claim(WorldScore score) {
+  switch (score) {
+    case WorldScore::kExact:
+      return "Leakage is exact: computed from the true distribution and the learned mechanism.";
+    case WorldScore::kGaussian:
+      return "Leakage is the Gaussian estimate, which sees linear dependence only; where it is shown, the "
+             "nearest-neighbour estimate (KSG) stands beside it and sees the rest. Both are plug-in "
+             "estimates, not the "
+             "finding of an attacker.";
+    case WorldScore::kNeighbours:
+      return "Leakage and what is kept are nearest-neighbour estimates (KSG): plug-in estimates, which err "
+             "either way, "
+             "not the finding of an attacker.";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> of_world(const WorldClaims& world) {
   std::vector<std::string> out{
-      conventional
-          ? "All points of a seed were trained on the same sample, and the conventional approach was solved on it; they "
-            "are scored under the true distribution, next to the least leakage that any mechanism can have at the "
-            "distortion measured."
-          : "Each point was trained on a sample of its own and scored on data it never saw, next to the least leakage "
+      world.one_sample
+          ? fmt::format(
+                "All points of a seed were trained on the same sample{}; they are scored under the true "
+                "distribution, next to the least leakage that any mechanism can have at the distortion "
+                "measured, where that is known.",
+                world.conventional ? ", and the conventional approach was solved on it" : "")
+          : "Each point was trained on a sample of its own and scored on data it never saw, next to the "
+            "least leakage "
             "that any mechanism can have at the distortion measured, where that is known.",
-      finite ? "Leakage is exact: computed from the true distribution and the learned mechanism."
-             : "Leakage is the Gaussian estimate, which sees linear dependence only; where it is shown, the "
-               "nearest-neighbour estimate (KSG) stands beside it and sees the rest. Both are plug-in estimates, not "
-               "the finding of an attacker."};
-  if (seeds > 1) {
+      score_claim(world.score)};
+  if (world.seeds > 1) {
     out.push_back(fmt::format(
-        "Numbers are means over {} seeds; bars reach one standard deviation over the seeds to both sides.", seeds));
+        "Numbers are means over {} seeds; bars reach one standard deviation over the seeds to both sides.",
+        world.seeds));
   }
   return out;
 }

@@ -24,8 +24,15 @@ std::vector<std::string> not_of_digits();
 std::vector<std::string> of_audit();
 std::vector<std::string> not_of_audit();
 
-/// An experiment on a known world; `conventional`: beside the approach that estimates the distribution first.
-std::vector<std::string> of_world(bool conventional, bool finite, int seeds);
+/// An experiment on a known world: what the leakage of its points was read from, and how they were trained.
+enum class WorldScore { kExact, kGaussian, kNeighbours };
+struct WorldClaims {
+  bool one_sample = false;    ///< All points of a seed were trained on the same records.
+  bool conventional = false;  ///< The approach that estimates the distribution first stands beside them.
+  WorldScore score = WorldScore::kExact;
+  int seeds = 1;
+};
+std::vector<std::string> of_world(const WorldClaims& world);
 std::vector<std::string> not_of_world();
 
 }  // namespace ppan::claims

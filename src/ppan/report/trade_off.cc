@@ -53,9 +53,14 @@ std::string axis_label(std::string_view name, std::string_view unit) {
   return label;
 }
 
+// A game of another order than 1 is scored by the information of that order.
 std::string leakage_label(const CurveTable& table) {
   const std::string kind = common_kind(table);
-  return kind.empty() ? "leakage I(X;Z) [nats]" : "leakage I(X;Z), " + kind + " [nats]";
+  const bool arimoto = std::ranges::any_of(table.rows, [](const CurveRow& row) {
+    return row.text(curve_column::kLeakageMethod).find("Arimoto") != std::string_view::npos;
+  });
+  const std::string name = arimoto ? "\u03b1-leakage" : "leakage I(X;Z)";
+  return kind.empty() ? name + " [nats]" : name + ", " + kind + " [nats]";
 }
 
 std::string observation_of(const std::string& series) {

@@ -149,15 +149,35 @@ Problems GaussianCovariance::check() const {
   return list.take();
 }
 
+Problems check_covariance(const MatrixRef<double>& whole, Index sensitive) {
+  ProblemList list;
+  const bool square = whole.rows() == whole.cols();
+  const bool small = std::max(whole.rows(), whole.cols()) <= kMostComponents;
+  list.require(square, "covariance",
+               fmt::format("is {} x {}; it must be square", whole.rows(), whole.cols()));
+  list.require(small, "covariance",
+               fmt::format("is {} x {}; it may have {} rows", whole.rows(), whole.cols(), kMostComponents));
+  list.require(sensitive >= 1 && sensitive < whole.rows(), "sensitive",
+               fmt::format("{} of {} rows are X's; X and Y need one each", sensitive, whole.rows()));
+  list.require(whole.allFinite(), "covariance", "has an entry that is not finite");
+  if (!square || !small || !whole.allFinite()) return list.take();
+  const double scale = whole.cwiseAbs().maxCoeff();
+  for (Index i = 0; i < whole.rows(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      list.require(std::abs(whole(i, j) - whole(j, i)) <= 1e-9 * scale, "covariance",
+                   fmt::format("is not symmetric: row {}, column {} is {} and row {}, column {} is {}", j + 1,
+                               i + 1, whole(j, i), i + 1, j + 1, whole(i, j)));
+    }
+  }
+  const double least = Solver(symmetric(whole), Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
+  list.require(least >= -1e-9 * scale, "covariance",
+               fmt::format("is not positive semi-definite: its least eigenvalue is {:.6g}", least));
+  return list.take();
+}
+
 GaussianCovariance split_covariance(const MatrixRef<double>& whole, Index sensitive) {
+  require_none(check_covariance(whole, sensitive), "this is no covariance:", ErrorCode::kBadInput);
   const Index rest = whole.rows() - sensitive;
-  if (whole.rows() != whole.cols() || sensitive < 1 || rest < 1)
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format("a covariance of {} x {} does not split into {} sensitive and {} useful components",
-                    whole.rows(), whole.cols(), sensitive, rest));
-  if ((whole - whole.transpose()).cwiseAbs().maxCoeff() > 1e-9 * whole.cwiseAbs().maxCoeff())
-    throw Error(ErrorCode::kBadInput, "a covariance that is not symmetric is none");
   return {whole.topLeftCorner(sensitive, sensitive), whole.bottomRightCorner(rest, rest),
           whole.topRightCorner(sensitive, rest)};
 }

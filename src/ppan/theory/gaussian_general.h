@@ -29,7 +29,13 @@ struct GaussianCovariance {
   [[nodiscard]] Problems check() const;
 };
 
-/// Cov of (X,Y) stacked in one matrix, the first `sensitive` rows and columns X's.
+/// Components of X and Y together in a covariance that is read from a file: every point of a curve takes
+/// eigenvalues of it many times.
+inline constexpr Index kMostComponents = 64;
+/// What keeps one matrix from being the covariance of (X,Y), X's rows first: every problem at once.
+Problems check_covariance(const MatrixRef<double>& whole, Index sensitive);
+/// Cov of (X,Y) stacked in one matrix, the first `sensitive` rows and columns X's. Throws Error(kBadInput)
+/// listing every problem of check_covariance().
 GaussianCovariance split_covariance(const MatrixRef<double>& whole, Index sensitive);
 
 /// I(X;Y) in nats; infinite where Y fixes a component of X.

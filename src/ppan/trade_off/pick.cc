@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <variant>
@@ -24,6 +25,9 @@ Problems Choice::check() const {
   if (task_loss) list.require_between("task_loss", *task_loss, 0, 1);
   if (leakage) list.require_between("leakage", *leakage, 0, 1e6);
   if (budget) list.require_between("budget", *budget, 0, 1e6);
+  // Nothing is greater than what is no number: every point would pass.
+  list.require(!measure || std::isfinite(measure_limit), "measure",
+               fmt::format("has {} as its limit, which is none", measure_limit));
   return list.take();
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "ppan/core/printable.h"
 #include "ppan/theory/information.h"
 #include "ppan/worlds/sampling.h"
 
@@ -77,6 +78,30 @@ class Codes {
   std::map<std::string, std::int32_t> code_;
   std::vector<std::string> names_;
 };
+
+// A column that is not known would be left out in silence: a misspelt w, and the mechanism sees something
+// else.
+void check_header(const std::vector<std::string>& header, ProblemList& list) {
+  static const std::vector<std::string> known{"x", "y", "w", "probability"};
+  for (auto name = header.begin(); name != header.end(); ++name) {
+    list.require(std::ranges::find(known, *name) != known.end(), "first line",
+                 fmt::format("'{}' is no column of such a table, which has x, y, w and probability",
+                             printable(*name)));
+    list.require(std::find(header.begin(), name, *name) == name, "first line",
+                 fmt::format("there are two columns '{}'", printable(*name)));
+  }
+}
+
+void check_symbols(const std::vector<std::string>& header, const std::vector<std::string>& cells,
+                   const std::string& where, ProblemList& list) {
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (header[c] == "probability") continue;
+    list.require(!cells[c].empty(), where, fmt::format("{} is empty", printable(header[c])));
+    list.require(
+        printable(cells[c]) == cells[c], where,
+        fmt::format("{} holds bytes that are no text: {}", printable(header[c]), printable(cells[c])));
+  }
+}
 
 }  // namespace
 
@@ -203,6 +228,7 @@ FiniteTableFile parse_finite_table(const std::string& text, const std::string& n
   const std::size_t w = column("w", false);
   FiniteTableFile file;
   file.observation_given = w < header.size();
+  check_header(header, list);
   if (x == header.size() || y == header.size() || p == header.size()) fail();
   Codes codes[3];
   for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -213,6 +239,7 @@ FiniteTableFile parse_finite_table(const std::string& text, const std::string& n
                    fmt::format("has {} cells where there are {} columns", cells.size(), header.size()));
       continue;
     }
+    check_symbols(header, cells, where, list);
     const std::optional<double> probability = number_in(cells[p]);
     list.require(probability.has_value(), where, fmt::format("probability '{}' is not a number", cells[p]));
     list.require(!probability || *probability >= 0, where,

@@ -51,8 +51,8 @@ struct FiniteTableFile {
   bool observation_given = false;    ///< The file has a column w.
 };
 /// Reads CSV with the columns x, y, probability and, if it likes, w (without it W = Y). Rows that repeat a
-/// cell add up. Throws Error(kBadInput) listing every problem: a column that is not there, a probability that
-/// is not a number or negative, a sum that is not 1.
+/// cell add up. Throws Error(kBadInput) listing every problem: a column that is not there or not known, a
+/// symbol that is empty or no text, a probability that is not a number or negative, a sum that is not 1.
 FiniteTableFile parse_finite_table(const std::string& text, const std::string& name);
 /// A matrix as CSV without a header, a line per row. Throws Error(kBadInput) listing every problem: rows of
 /// different length, a cell that is not a number.

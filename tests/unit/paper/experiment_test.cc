@@ -301,6 +301,40 @@ TEST(Experiment, MissedAndOverspentBudgetsAreSaid) {
   EXPECT_THAT(point_warnings(point), ::testing::ElementsAre(HasSubstr("no finite leakage")));
 }
 
+// One pair, 8,000 records: the standard error of the mean of squared errors is 1.58 % of the budget.
+TEST(Experiment, ASampleOfAGaussianWorldIsSpentWithAMargin) {
+  EXPECT_NEAR(gaussian_aim(1, 8000, 1), 0.988, 1e-12);  // six tenths of the 2 %
+  EXPECT_NEAR(gaussian_aim(0.3, 8000, 1), 0.3 - (2.326 * 0.3 * std::sqrt(2.0 / 8000) - 0.01), 1e-12);
+  EXPECT_EQ(gaussian_aim(0.2, 8000, 1), 0.2);  // 0.01 is more than two standard errors
+  EXPECT_EQ(gaussian_aim(0, 8000, 1), 0);
+  EXPECT_EQ(gaussian_aim(4.5, 8000, 5), 4.5);  // errors of several components average out
+  EXPECT_LT(gaussian_aim(4.5, 2000, 5), 4.5);
+  EXPECT_EQ(gaussian_aim(0.42, 8000, 1, 0.42), 0.42);  // most of the error is noise
+  EXPECT_NEAR(gaussian_aim(1, 8000, 1, 1), 0.988, 1e-12);
+}
+
+// A release that keeps nothing was accepted for a budget that asks for something: of 24 seeds five ended so
+// at the second of these budgets, the third among them.
+TEST(Experiment, AGaussianBottleneckThatKeepsNothingStartsAnew) {
+  ExperimentOptions options{.name = "bottleneck-gaussian"};
+  options.seed = 3;
+  options.budgets = {1.3177, 1.35};
+  for (const ExperimentPoint& point : run_experiment(options).points) {
+    EXPECT_NEAR(point.distortion, point.budget, 0.02 * point.budget);
+    EXPECT_LE(point.excess(), 0.002);
+  }
+}
+
+TEST(Worlds, OnePairGivenByItsCovarianceHasTheOptimumOfFullData) {
+  WorldOptions world = experiment_entry("gaussian").world;
+  world.covariance = theory::split_covariance((Matrix<double>(2, 2) << 4, 1.7 * 3, 1.7 * 3, 9).finished(), 1);
+  ObservationOptions full;
+  full.kind = ObservationKind::kFullData;
+  const World seen = make_world(world, full);
+  ASSERT_TRUE(seen.optimum);
+  EXPECT_NEAR(seen.optimum(4.5), 0.0268236, 1e-6);  // rho 0.85, half of the variance of Y
+}
+
 TEST(Experiment, ConventionalStandsThereWithAndWithoutThePrior) {
   ExperimentOptions options{.name = "discrete"};
   options.points = 1;

@@ -104,6 +104,12 @@ TEST(GaussianGeneral, BadCovariancesAreRefused) {
   EXPECT_EQ(problems({(Matrix<double>(2, 2) << 1, 0.5, 0.1, 1).finished(), -one, Matrix<double>::Zero(2, 1)}),
             2U);
   EXPECT_THROW(split_covariance(Matrix<double>::Identity(3, 3), 3), Error);
+  EXPECT_TRUE(check_covariance(Matrix<double>::Identity(3, 3), 1).empty());
+  EXPECT_EQ(check_covariance((Matrix<double>(2, 2) << 1, 2, 3, 1).finished(), 2).size(),
+            3U);  // sensitive, even, definite
+  EXPECT_EQ(check_covariance(Matrix<double>::Identity(2, 3), 1).size(), 1U);
+  EXPECT_EQ(check_covariance(Matrix<double>::Identity(kMostComponents + 1, kMostComponents + 1), 1).size(),
+            1U);
   EXPECT_THROW(least_leakage(GaussianCovariance{one, one, 0.5 * one}, -1), Error);
 }
 

@@ -82,6 +82,10 @@ TEST(FiniteTable, EveryProblemOfAFileIsListed) {
                            "line 3: probability 'much' is not a number", "line 4: has 2 cells"})
     EXPECT_THAT(bad, HasSubstr(part));
   EXPECT_THAT(message("x,y,probability\na,b,0.5\na,c,0.4\n"), HasSubstr("sums to 0.9, not to 1"));
+  const std::string strange = message("x,y,W,y,probability\na,,c,d,1\n\xff,a,b,c,0\n");
+  for (const char* part : {"'W' is no column", "two columns 'y'", "line 2: y is empty",
+                           "line 3: x holds bytes that are no text"})
+    EXPECT_THAT(strange, HasSubstr(part));
 }
 
 TEST(FiniteTable, ReadsAMatrix) {
