@@ -164,6 +164,14 @@ CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels
   return out;
 }
 
+Heads with_forgotten(const Heads& heads, std::size_t count, Index features) {
+  Heads out = heads;
+  const HeadsNetwork<float> network(heads.shape(features));
+  for (std::size_t k = 0; k < std::min(count, heads.heads.size()); ++k)
+    network.forget_row(heads.heads.size() - 1 - k, out.parameters);
+  return out;
+}
+
 HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout)
     : heads_(&heads),
       encoding_(&encoding),

@@ -52,6 +52,10 @@ struct Heads {
 CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
                   const std::vector<Symbols>& level);
 
+/// The same heads, of which the last `count` draw without looking at the row (HeadsNetwork::forget_row), so that they tell
+/// nothing that the released others do not. With all of them, rows are independent of the people.
+Heads with_forgotten(const Heads& heads, std::size_t count, Index features);
+
 /// Releases rows, through `heads`, which must outlive it. One for each thread.
 class HeadsReleaser {
  public:

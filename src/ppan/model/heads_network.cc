@@ -11,8 +11,13 @@ namespace {
 template <typename Scalar>
 constexpr Scalar kMostGate = 6;
 
+// No training gets here: a gate that never keeps.
+template <typename Scalar>
+constexpr Scalar kNeverKept = -100;
+
 template <typename Scalar>
 Scalar kept(Scalar gate) {
+  if (gate <= kNeverKept<Scalar>) return 0;
   return 1 / (1 + std::exp(-std::clamp(gate, -kMostGate<Scalar>, kMostGate<Scalar>)));
 }
 
@@ -86,6 +91,20 @@ void HeadsNetwork<Scalar>::set_head(std::size_t head, Scalar gate, Vector<Scalar
   const Index count = shape_.cells[head];
   parameters.segment(gate_[head], count).setConstant(gate);
   parameters.segment(table_[head], count * count).setZero();
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& parameters) const {
+  set_head(head, 2 * kNeverKept<Scalar> / static_cast<Scalar>(kGateScale), parameters);
+  const Index last = shape_.hidden.empty() ? network_.shape().inputs : shape_.hidden.back();
+  const Index outputs = network_.shape().outputs;
+  const Index begin = network_.parameter_count() - (last + 1) * outputs;
+  Eigen::Map<Matrix<Scalar>> weight(parameters.data() + begin, last, outputs);
+  auto bias = parameters.segment(begin + last * outputs, outputs);
+  weight.middleCols(first_[head], shape_.cells[head]).setZero();
+  weight.col(cells_ + static_cast<Index>(head)).setZero();
+  bias.segment(first_[head], shape_.cells[head]).setZero();
+  bias[cells_ + static_cast<Index>(head)] = 0;
 }
 
 template <typename Scalar>

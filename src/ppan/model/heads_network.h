@@ -67,6 +67,8 @@ class HeadsNetwork {
                   Vector<Scalar>& parameters) const;
   /// Sets the gates of one head, and its table to 0.
   void set_head(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const;
+  /// A head that keeps nothing and does not look at the row: it draws from R alone.
+  void forget_row(std::size_t head, Vector<Scalar>& parameters) const;
 
   /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows x
   /// noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which comes instead.
