@@ -172,6 +172,14 @@ Heads with_forgotten(const Heads& heads, std::size_t count, Index features) {
   return out;
 }
 
+bool forgets_rows(const Heads& heads, Index features) {
+  const HeadsNetwork<float> network(heads.shape(features));
+  for (std::size_t h = 0; h < heads.heads.size(); ++h) {
+    if (!network.forgets_row(h, heads.parameters)) return false;
+  }
+  return true;
+}
+
 HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout)
     : heads_(&heads),
       encoding_(&encoding),
@@ -204,7 +212,7 @@ void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::ve
       for (std::size_t r = 0; r < out[c].code.size(); ++r) {
         const std::int32_t drawn =
             head.cell[static_cast<std::size_t>(drawn_(static_cast<Index>(h), static_cast<Index>(r)))][m];
-        if (drawn == level[c][r]) continue;
+        if (network_.stays(h, static_cast<Index>(r))) continue;
         const DrawnCell cell = draw_cell(heads_->released[c], drawn, *encoding_, random);
         out[c].code[r] = cell.code;
         if (!out[c].value.empty()) out[c].value[r] = cell.value;

@@ -108,6 +108,13 @@ void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& paramete
 }
 
 template <typename Scalar>
+bool HeadsNetwork<Scalar>::forgets_row(std::size_t head, const Vector<Scalar>& parameters) const {
+  Vector<Scalar> forgotten = parameters;
+  forget_row(head, forgotten);
+  return forgotten == parameters;
+}
+
+template <typename Scalar>
 void HeadsNetwork<Scalar>::prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
                                    const CellRows& own, const Matrix<Scalar>& noise, CellRows& drawn) {
   const Index rows = features.rows();
@@ -119,6 +126,7 @@ void HeadsNetwork<Scalar>::prepare(const Vector<Scalar>& parameters, const Matri
   keep_.resize(heads(), rows);
   gates_.resize(heads(), rows);
   again_.resize(heads(), rows);
+  stays_.resize(heads(), rows);
   drawn.resize(heads(), rows);
   for (Index i = 0; i < rows; ++i) {
     for (std::size_t h = 0; h < first_.size(); ++h) {
@@ -146,6 +154,7 @@ void HeadsNetwork<Scalar>::draw(const Vector<Scalar>& parameters, const Matrix<S
       p = (1 - keep) * (1 - again) * redrawn_.col(i).segment(first_[h], shape_.cells[h]);
       p[cell] += keep + (1 - keep) * again;
       drawn(at, i) = choose(h, i, cell, uniform.col(i).data() + 2 * h);
+      stays_(at, i) = uniform(2 * at, i) < keep;
     }
   }
 }
@@ -162,10 +171,12 @@ void HeadsNetwork<Scalar>::draw_only(const Vector<Scalar>& parameters, const Mat
       const Scalar* number = uniform.col(i).data() + 2 * h;
       if (number[0] < keep_(static_cast<Index>(h), i) && fits(h, cell, to)) {
         to[h] = cell;
+        stays_(static_cast<Index>(h), i) = true;
         continue;
       }
       redraw(parameters, h, i, cell, to);
       to[h] = choose(h, i, cell, number);
+      stays_(static_cast<Index>(h), i) = number[0] < keep_(static_cast<Index>(h), i);
     }
   }
 }

@@ -313,6 +313,20 @@ MeasuredRelease measure_constant(const CurveRows& rows, const CurveMeasure& meas
   return measure.measure_model("reference/constant", "the same row for everybody", *rows.constant);
 }
 
+TableModel independent_model(const CurveRows& rows, const CurveStart& start) {
+  const HeadsStart heads = start_heads(rows.heads_fit, rows.heads_train, start.heads);
+  TableComponent component;
+  component.kind = ComponentKind::kHeads;
+  component.label = "independent";
+  component.heads = std::make_shared<const Heads>(with_forgotten(
+      first_heads(heads, rows.options.heads), heads.fit.heads.size(), heads.rows.coded.features.cols()));
+  return {rows.schema, rows.encoding, {std::move(component)}};
+}
+
+MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure& measure) {
+  return measure.measure_model("reference/independent", "rows drawn without looking at anybody", model);
+}
+
 MeasuredRelease measure_unchanged(const CurveRows& rows, const CurveMeasure& measure) {
   return measure.measure_model("reference/unchanged", "as it is", unchanged_model(rows.schema, rows.encoding));
 }

@@ -156,14 +156,7 @@ class Training {
 
  private:
   [[nodiscard]] HeadsShape shape() const {
-    Heads heads;
-    heads.hidden = options_.hidden;
-    heads.noise_inputs = options_.noise_inputs;
-    heads.heads = start_.fit.heads;
-    heads.pairs = start_.fit.pairs;
-    heads.links = start_.learned.links;
-    heads.base = start_.learned.base;
-    return heads.shape(start_.rows.coded.features.cols());
+    return first_heads(start_, options_).shape(start_.rows.coded.features.cols());
   }
 
   // As much of the path as the budget pays for is redrawn from the beginning.
@@ -206,8 +199,8 @@ class Training {
     for (std::size_t n = 0; n < start_.fit.numbers.size(); ++n) {
       const HeadNumber& from = start_.fit.numbers[n];
       for (Index i = 0; i < count; ++i) {
+        if (network_.stays(static_cast<std::size_t>(from.head), i)) continue;
         const std::int32_t level = from.level[static_cast<std::size_t>(drawn_(from.head, i))];
-        if (level == from.level[static_cast<std::size_t>(batch_.own(from.head, i))]) continue;
         number_(static_cast<Index>(n), i) = from.sample(random_.index(from.sample.rows()), level);
       }
     }
@@ -428,19 +421,26 @@ HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsLe
   return start;
 }
 
+Heads first_heads(const HeadsStart& start, const HeadsOptions& options) {
+  Heads out;
+  out.hidden = options.hidden;
+  out.noise_inputs = options.noise_inputs;
+  out.observed = start.fit.coded.observed;
+  out.released = start.fit.coded.released;
+  out.heads = start.fit.heads;
+  out.pairs = start.fit.pairs;
+  out.links = start.learned.links;
+  out.base = start.learned.base;
+  out.parameters = start.learned.parameters;
+  return out;
+}
+
 TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOptions& options, std::uint64_t seed,
                          const std::vector<Observer>& observers) {
   Training training(start, budget, options, seed);
   TrainedHeads out;
   out.summary = training.run(observers);
-  out.heads.hidden = options.hidden;
-  out.heads.noise_inputs = options.noise_inputs;
-  out.heads.observed = start.fit.coded.observed;
-  out.heads.released = start.fit.coded.released;
-  out.heads.heads = start.fit.heads;
-  out.heads.pairs = start.fit.pairs;
-  out.heads.links = start.learned.links;
-  out.heads.base = start.learned.base;
+  out.heads = first_heads(start, options);
   out.heads.parameters = training.parameters();
   if (!out.summary.epochs.empty()) {
     const double score = out.summary.epochs.back().mean.log_likelihood;
