@@ -282,6 +282,7 @@ class CostFit {
     HeadNumber number;
     number.head = static_cast<std::int32_t>(h);
     for (const Symbols& cell : fit_.heads[h].cell) number.level.push_back(cell[m]);
+    number.mean = values_[c].mean.cast<float>();
     number.sample = values_[c].sample;
     number.knots = number_knots(values_[c].binned, numbers_);
     fit_.numbers.push_back(std::move(number));

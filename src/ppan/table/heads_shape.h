@@ -18,6 +18,7 @@ namespace ppan {
 struct HeadNumber {
   std::int32_t head = 0;
   Symbols level{};         ///< Of each cell of the head.
+  Vector<float> mean{};    ///< v of each level, 0 for missing ones.
   Matrix<float> sample{};  ///< Values v that training rows of each level have, evenly through them; a column each.
   Vector<float> knots{};   ///< Of the bins in which players see it (heads_numbers.h); empty: as one input.
 };
