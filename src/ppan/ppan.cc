@@ -26,6 +26,8 @@ Model model_of(const Curve& curve, const std::string& file) {
     return end_model(unchanged_model(result.schema, result.encoding), result.unchanged.value(), curve.run);
   if (file == kConstantModel)
     return end_model(result.constant_model.value(), result.constant.value(), curve.run);
+  if (file == kIndependentModel)
+    return end_model(result.independent_model.value(), result.independent.value(), curve.run);
   for (const TablePoint& point : result.points) {
     if (file == model_name(point.number)) return point_model(point, curve.run);
   }

@@ -94,6 +94,9 @@ std::string component_text(const TableModel& model, std::size_t component) {
   const std::string label = part.label.empty() ? "" : fmt::format("; labelled \"{}\"", part.label);
   if (part.kind == ComponentKind::kUnchanged) return "released as they are (unchanged)" + label;
   if (part.kind == ComponentKind::kConstant) return "replaced by one row for everybody (constant)" + label;
+  if (part.kind == ComponentKind::kHeads &&
+      forgets_rows(*part.heads, codebook_features(model.observed_layout(), part.heads->observed)))
+    return fmt::format("replaced by rows drawn without looking at them: {}{}", network_text(part), label);
   const auto effect = try_component(model, component);
   const std::string network = network_text(part);
   if (!effect) return fmt::format("a network: {}{}", network, label);

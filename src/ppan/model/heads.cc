@@ -194,6 +194,22 @@ CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels
   return out;
 }
 
+Heads with_forgotten(const Heads& heads, std::size_t count, Index features) {
+  Heads out = heads;
+  const HeadsNetwork<float> network(heads.shape(features));
+  for (std::size_t k = 0; k < std::min(count, heads.heads.size()); ++k)
+    network.forget_row(heads.heads.size() - 1 - k, out.parameters);
+  return out;
+}
+
+bool forgets_rows(const Heads& heads, Index features) {
+  const HeadsNetwork<float> network(heads.shape(features));
+  for (std::size_t h = 0; h < heads.heads.size(); ++h) {
+    if (!network.forgets_row(h, heads.parameters)) return false;
+  }
+  return true;
+}
+
 HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout)
     : heads_(&heads),
       encoding_(&encoding),
@@ -232,7 +248,7 @@ void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::ve
       for (std::size_t r = 0; r < out[c].code.size(); ++r) {
         const std::int32_t drawn =
             head.cell[static_cast<std::size_t>(drawn_(static_cast<Index>(h), static_cast<Index>(r)))][m];
-        if (drawn == level[c][r]) continue;
+        if (network_.stays(h, static_cast<Index>(r))) continue;
         const DrawnCell cell = draw_cell(heads_->released[c], drawn, *encoding_, random);
         out[c].code[r] = cell.code;
         if (!out[c].value.empty()) out[c].value[r] = cell.value;

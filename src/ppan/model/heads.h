@@ -2,7 +2,7 @@
 
 // The heads family: every released column is cut into cells (levels of codebook_levels.h: categories, spikes,
 // quantile bins, missing), and a network draws a cell for each from a head of its own, one after the other:
-// either the own one is kept, or another is drawn that fits what was drawn before (heads_network.h). A number whose own cell is drawn is released as it is, otherwise a value within the cell
+// either the own one is kept, or one is drawn that fits what was drawn before (heads_network.h). A number whose cell is kept is released as it is, otherwise a value within the cell
 // is drawn. Columns that depend on each other closely are one head over the combinations that occur; derived
 // columns have none and are looked up again (row_rules.h). Cells that fewer than `least_rows` training people
 // have together, where chance would put many more, are never drawn together.
@@ -69,6 +69,12 @@ class CellFinder {
 /// The cell of each head that rows have: `level` are the levels of each released column. Heads x rows.
 CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
                   const std::vector<Symbols>& level);
+
+/// The same heads, of which the last `count` draw without looking at the row (HeadsNetwork::forget_row), so that they tell
+/// nothing that the released others do not. With all of them, rows are independent of the people.
+Heads with_forgotten(const Heads& heads, std::size_t count, Index features);
+/// Whether all of them do.
+bool forgets_rows(const Heads& heads, Index features);
 
 /// Releases rows, through `heads`, which must outlive it. One for each thread.
 class HeadsReleaser {

@@ -13,8 +13,13 @@ namespace {
 template <typename Scalar>
 constexpr Scalar kMostGate = 6;
 
+// No training gets here: a gate that never keeps.
+template <typename Scalar>
+constexpr Scalar kNeverKept = -100;
+
 template <typename Scalar>
 Scalar kept(Scalar gate) {
+  if (gate <= kNeverKept<Scalar>) return 0;
   return 1 / (1 + std::exp(-std::clamp(gate, -kMostGate<Scalar>, kMostGate<Scalar>)));
 }
 
@@ -95,6 +100,27 @@ void HeadsNetwork<Scalar>::set_head(std::size_t head, Scalar gate, Vector<Scalar
 }
 
 template <typename Scalar>
+void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& parameters) const {
+  set_head(head, 2 * kNeverKept<Scalar> / static_cast<Scalar>(kGateScale), parameters);
+  const Index last = shape_.hidden.empty() ? network_.shape().inputs : shape_.hidden.back();
+  const Index outputs = network_.shape().outputs;
+  const Index begin = network_.parameter_count() - (last + 1) * outputs;
+  Eigen::Map<Matrix<Scalar>> weight(parameters.data() + begin, last, outputs);
+  auto bias = parameters.segment(begin + last * outputs, outputs);
+  weight.middleCols(first_[head], shape_.cells[head]).setZero();
+  weight.col(cells_ + static_cast<Index>(head)).setZero();
+  bias.segment(first_[head], shape_.cells[head]).setZero();
+  bias[cells_ + static_cast<Index>(head)] = 0;
+}
+
+template <typename Scalar>
+bool HeadsNetwork<Scalar>::forgets_row(std::size_t head, const Vector<Scalar>& parameters) const {
+  Vector<Scalar> forgotten = parameters;
+  forget_row(head, forgotten);
+  return forgotten == parameters;
+}
+
+template <typename Scalar>
 void HeadsNetwork<Scalar>::prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
                                    const CellRows& own, const Matrix<Scalar>& noise, CellRows& drawn) {
   const Index rows = features.rows();
@@ -106,6 +132,7 @@ void HeadsNetwork<Scalar>::prepare(const Vector<Scalar>& parameters, const Matri
   keep_.resize(heads(), rows);
   gates_.resize(heads(), rows);
   again_.resize(heads(), rows);
+  stays_.resize(heads(), rows);
   drawn.resize(heads(), rows);
   for (Index i = 0; i < rows; ++i) {
     for (std::size_t h = 0; h < first_.size(); ++h) {
@@ -136,6 +163,7 @@ void HeadsNetwork<Scalar>::draw(const Vector<Scalar>& parameters, const Matrix<S
       p = (1 - keep) * (1 - again) * s;
       p[cell] += keep + (1 - keep) * again;
       drawn(at, i) = choose(s, keep, again, cell, uniform.col(i).data() + 2 * h);
+      stays_(at, i) = uniform(2 * at, i) < keep;
     }
   }
 }
@@ -154,6 +182,7 @@ void HeadsNetwork<Scalar>::draw_only(const Vector<Scalar>& parameters, const Mat
   const Matrix<Scalar>& hidden = deep ? trunk_output_ : input_;
   outputs(parameters, hidden, cells_, heads(), gates_);
   drawn.resize(heads(), features.rows());
+  stays_.resize(heads(), features.rows());
   for (std::size_t h = 0; h < first_.size(); ++h) draw_head(parameters, h, hidden, own, uniform, drawn);
 }
 
@@ -174,13 +203,14 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
   const Scalar* const of_cell = parameters.data() + gate_[head];
   auto gate = gates_.col(at);
   for (Index i = 0; i < gate.size(); ++i)
-    gate[i] = std::clamp(static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]), -kMostGate<Scalar>,
-                         kMostGate<Scalar>);
-  gate = (1 + (-gate.array()).exp()).inverse();
+    gate[i] = static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]);
+  gate = (gate.array() <= kNeverKept<Scalar>)
+             .select(Scalar(0), (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp()).inverse());
   picked_.clear();
   for (Index i = 0; i < gate.size(); ++i) {
     drawn(at, i) = own(at, i);
-    if (uniform(2 * at, i) < gate[i] && fits(head, own(at, i), drawn.col(i).data())) continue;
+    stays_(at, i) = uniform(2 * at, i) < gate[i];
+    if (stays_(at, i) && fits(head, own(at, i), drawn.col(i).data())) continue;
     picked_.push_back(i);
   }
   if (picked_.empty()) return;
@@ -193,6 +223,7 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
     const Index i = picked_[k];
     chances_ = logit_.row(static_cast<Index>(k));
     const auto [again, possible] = redraw(parameters, head, own(at, i), drawn.col(i).data(), chances_);
+    if (!possible) stays_(at, i) = false;
     drawn(at, i) = choose(chances_, possible ? gate[i] : Scalar(0), again, own(at, i), uniform.col(i).data() + 2 * at);
   }
 }

@@ -68,6 +68,10 @@ class HeadsNetwork {
                   Vector<Scalar>& parameters) const;
   /// Sets the gates of one head, and its table to 0.
   void set_head(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const;
+  /// A head that keeps nothing and does not look at the row: it draws from R alone.
+  void forget_row(std::size_t head, Vector<Scalar>& parameters) const;
+  /// Whether a head does so.
+  [[nodiscard]] bool forgets_row(std::size_t head, const Vector<Scalar>& parameters) const;
 
   /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows x
   /// noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which comes instead.
@@ -77,6 +81,9 @@ class HeadsNetwork {
   /// where one does not.
   void draw_only(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                  const Matrix<Scalar>& noise, const Matrix<Scalar>& uniform, CellRows& drawn);
+  /// Whether the gate of a head kept the own cell in the last draw. The own cell can be drawn again by chance, and then
+  /// nothing else of the row may stay with it: its number would tell whose row it is.
+  [[nodiscard]] bool stays(std::size_t head, Index row) const { return stays_(static_cast<Index>(head), row); }
   /// Probabilities that the last draw() was made with, cells x rows.
   [[nodiscard]] const Matrix<Scalar>& probability() const { return probability_; }
   /// Gradient in the parameters of sum_i sum_c P(c|w_i) cost(c, i), costs (cells x rows) and what earlier heads
@@ -117,6 +124,7 @@ class HeadsNetwork {
   Matrix<Scalar> redrawn_;      // S, cells x rows
   Matrix<Scalar> gates_;        // logits of the following
   Matrix<Scalar> keep_;         // heads x rows
+  Eigen::Matrix<bool, Eigen::Dynamic, Eigen::Dynamic> stays_;  // heads x rows
   Matrix<Scalar> again_;        // r, heads x rows
   Matrix<Scalar> trunk_output_;
   std::vector<Index> picked_;   // rows that draw_only() redraws in a head

@@ -256,7 +256,7 @@ CurveTable without_references(const CurveTable& table) {
   CurveTable out{table.more_columns, {}};
   for (const CurveRow& row : table.rows) {
     if (!row.series.starts_with("reference/") || row.series == "reference/unchanged" ||
-        row.series == "reference/constant")
+        row.series == "reference/constant" || row.series == "reference/independent")
       out.rows.push_back(row);
   }
   return out;

@@ -26,6 +26,7 @@ constexpr std::array kKnown{
     KnownSeries{"reference/unchanged", "released unchanged"},
     KnownSeries{"reference/dropped", "columns dropped"},
     KnownSeries{"reference/constant", "the same row for everybody"},
+    KnownSeries{"reference/independent", "rows drawn without looking at anybody"},
     KnownSeries{"reference/noise", "independent noise"},
     KnownSeries{"reference/randomized-response", "randomized response of the categories"},
     KnownSeries{"reference/gaussian-noise", "Gaussian noise on the numbers"},

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ppan/core/random.h"
+#include "ppan/model/codebook.h"
 #include "ppan/table/table_references.h"
 
 namespace ppan {
@@ -24,6 +25,9 @@ constexpr double kKeepWithin = 0.05;
 constexpr double kOverspent = 0.02;  // of a budget, that is not worth giving back
 // Of the distortion a reference was meant to have: calibration on other draws misses it by a few per cent.
 constexpr double kReachedShare = 0.85;
+constexpr int kEndSteps = 4;         // in which the last point goes on to independent rows, where it must
+constexpr double kEndDeviations = 1;  // of what attackers find, that are taken for chance
+constexpr double kNormal95 = 1.96;
 constexpr std::size_t kMostDropped = 6;
 constexpr std::int64_t kCalibrationRows = 5000;
 constexpr double kLeakageSpread = 2;  // exponent of the spacing of a codebook's leakages: denser near 0
@@ -155,6 +159,30 @@ bool train_game(const CurveRows& rows, const CurveStart& start, const CurveMeasu
   return true;
 }
 
+// The last point is an end. On few rows the adversary of the game misses what fresh attackers find; as long as they find
+// more in the releases of training rows than in a row that is the same for everybody, more of the heads, those that told
+// most first, draw without looking at the row. With all of them nothing is left to find.
+void reach_the_end(TrainedPoint& point, const CurveRows& rows, const CurveMeasure& measure) {
+  const TableComponent trained = point.model->components().front();
+  if (point.model->components().size() != 1 || trained.kind != ComponentKind::kHeads) return;
+  const CurvePart sample = rows.train_sample();
+  const auto found = [&](const TableModel& model) { return measure.leakage(sample, measure.releases(model)).leakage(); };
+  const double least = found(*rows.constant).nats;
+  const auto seen = [&](const Estimate& estimate) {
+    const double half = estimate.interval95 ? (estimate.interval95->high - estimate.interval95->low) / 2 : 0;
+    return estimate.nats - least > kEndDeviations / kNormal95 * half;
+  };
+  const Index features = codebook_features(point.model->observed_layout(), trained.heads->observed);
+  const std::size_t heads = trained.heads->heads.size();
+  for (int step = 1; step <= kEndSteps && seen(found(*point.model)); ++step) {
+    const std::size_t count = (heads * static_cast<std::size_t>(step) + kEndSteps - 1) / kEndSteps;
+    TableComponent component = trained;
+    component.heads = std::make_shared<const Heads>(with_forgotten(*trained.heads, count, features));
+    point.model = TableModel(rows.schema, rows.encoding, {std::move(component)});
+    point.budget = std::max(point.budget, spent_on(sample, *point.model, rows, measure));
+  }
+}
+
 bool train_codebook_point(const CurveRows& rows, const CurveStart& start, const CurveMeasure& measure,
                           const CurveWatch& watch, TrainedPoint& out) {
   TrainedCodebook trained =
@@ -246,8 +274,10 @@ std::optional<TrainedPoint> train_curve_point(const CurveRows& rows, const Curve
   } else {
     out.budget = budget_of(rows, number, last);
     if (!train_game(rows, start, measure, watch, out)) return std::nullopt;
-    if (spread_budgets(rows.options) && number == planned_points(rows.options))
+    if (spread_budgets(rows.options) && number == planned_points(rows.options)) {
       out.held_out_distortion = spent_on(rows.held_out, *out.model, rows, measure);
+      reach_the_end(out, rows, measure);
+    }
   }
   if (!out.training.epochs.empty()) out.training_distortion = out.training.epochs.back().mean.distortion;
   out.seconds = seconds_since(begin);
@@ -281,6 +311,20 @@ TablePoint table_point(const TrainedPoint& trained, const AuditedPoint& audited)
 
 MeasuredRelease measure_constant(const CurveRows& rows, const CurveMeasure& measure) {
   return measure.measure_model("reference/constant", "the same row for everybody", *rows.constant);
+}
+
+TableModel independent_model(const CurveRows& rows, const CurveStart& start) {
+  const HeadsStart heads = start_heads(rows.heads_fit, rows.heads_train, start.heads);
+  TableComponent component;
+  component.kind = ComponentKind::kHeads;
+  component.label = "independent";
+  component.heads = std::make_shared<const Heads>(with_forgotten(
+      first_heads(heads, rows.options.heads), heads.fit.heads.size(), heads.rows.coded.features.cols()));
+  return {rows.schema, rows.encoding, {std::move(component)}};
+}
+
+MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure& measure) {
+  return measure.measure_model("reference/independent", "rows drawn without looking at anybody", model);
 }
 
 MeasuredRelease measure_unchanged(const CurveRows& rows, const CurveMeasure& measure) {

@@ -6,7 +6,7 @@
 //     start      a mechanism that hides nothing, from which every point is trained
 //     training   a model for one budget; where budgets are spread, the last point tells how far
 //     audit      what the model of a point costs and gives away
-//     references the table unchanged, one row for everybody, columns dropped, noise at a point's distortion
+//     references the table unchanged, one row for everybody, rows drawn independently, columns dropped, noise at a point's distortion
 
 #include <cstdint>
 #include <functional>
@@ -66,6 +66,10 @@ AuditedPoint audit_curve_point(const TrainedPoint& point, const CurveRows& rows,
 TablePoint table_point(const TrainedPoint& trained, const AuditedPoint& audited);
 
 MeasuredRelease measure_constant(const CurveRows& rows, const CurveMeasure& measure);
+
+/// Rows like those of the table, drawn without looking at anybody: heads that forget the row. Heads only.
+TableModel independent_model(const CurveRows& rows, const CurveStart& start);
+MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure& measure);
 /// Only where the mechanism observes all that it releases, like the following.
 MeasuredRelease measure_unchanged(const CurveRows& rows, const CurveMeasure& measure);
 

@@ -43,7 +43,7 @@ void to_tokens(const CellRows& cells, const HeadTokens& tokens, CellRows& out) {
   }
 }
 
-void HeadsBatch::gather(const HeadsRows& from, const HeadTokens& tokens, std::span<const std::int32_t> which) {
+void HeadsBatch::gather(const HeadsRows& from, const HeadsView& view, std::span<const std::int32_t> which) {
   const auto count = static_cast<Index>(which.size());
   features.resize(count, from.coded.features.cols());
   own.resize(from.own.rows(), count);
@@ -55,7 +55,8 @@ void HeadsBatch::gather(const HeadsRows& from, const HeadTokens& tokens, std::sp
     own.col(i) = from.own.col(which[static_cast<std::size_t>(i)]);
     number.col(i) = from.number.col(which[static_cast<std::size_t>(i)]);
   }
-  to_tokens(own, tokens, token);
+  to_tokens(own, view.tokens, token);
+  view.numbers.encode(number, number_code);
   const auto codes = [&](const Symbols& all, Symbols& to) {
     to.resize(which.size());
     for (std::size_t i = 0; i < which.size(); ++i) to[i] = all[static_cast<std::size_t>(which[i])];

@@ -8,6 +8,7 @@
 
 #include "ppan/core/matrix.h"
 #include "ppan/game/cell_network.h"
+#include "ppan/table/heads_numbers.h"
 #include "ppan/table/heads_shape.h"
 
 namespace ppan {
@@ -22,16 +23,24 @@ struct HeadTokens {
 HeadTokens tokens_of(const HeadsFit& fit);
 void to_tokens(const CellRows& cells, const HeadTokens& tokens, CellRows& out);
 
+/// What the players see of rows: tokens, and numbers in their codes.
+struct HeadsView {
+  explicit HeadsView(const HeadsFit& fit) : tokens(tokens_of(fit)), numbers(fit.numbers) {}
+  HeadTokens tokens;
+  NumberCodes<float> numbers;
+};
+
 /// Some of the rows.
 struct HeadsBatch {
   Matrix<float> features{};
   CellRows own{};
   CellRows token{};  ///< Of `own`.
   Matrix<float> number{};
+  Matrix<float> number_code{};  ///< Of `number`.
   std::vector<Symbols> hidden{};
   std::vector<Symbols> task{};
   Symbols kept{};
-  void gather(const HeadsRows& from, const HeadTokens& tokens, std::span<const std::int32_t> which);
+  void gather(const HeadsRows& from, const HeadsView& view, std::span<const std::int32_t> which);
 };
 
 std::vector<std::int32_t> levels_of_all(const std::vector<CodedAttribute>& attributes);

@@ -27,15 +27,15 @@ constexpr double kLeastCost = 1e-4;
 class SubsetPlayer {
  public:
   SubsetPlayer(const HeadsFit& fit, const HeadsRows& rows, bool of_hidden, const std::vector<Index>& hidden)
-      : fit_(fit), rows_(rows), of_hidden_(of_hidden), tokens_(tokens_of(fit)) {
+      : fit_(fit), rows_(rows), of_hidden_(of_hidden), view_(fit) {
     CellNetworkShape shape;
-    for (const Index count : tokens_.count) shape.cells.push_back(count + 1);  // the last: left out
+    for (const Index count : view_.tokens.count) shape.cells.push_back(count + 1);  // the last: left out
     if (of_hidden) shape.cells.push_back(rows.coded.kept.levels);
-    shape.numbers = static_cast<Index>(fit.numbers.size());
+    shape.numbers = view_.numbers.inputs();
     shape.hidden = player_units(hidden, rows.rows());
     numbers_.resize(fit.heads.size());
     for (std::size_t n = 0; n < fit.numbers.size(); ++n)
-      numbers_[static_cast<std::size_t>(fit.numbers[n].head)].push_back(static_cast<Index>(n));
+      numbers_[static_cast<std::size_t>(fit.numbers[n].head)].push_back(n);
     player_ = CellPlayer<float>(shape, levels_of_all(of_hidden ? rows.coded.hidden : rows.coded.task));
   }
 
@@ -44,7 +44,7 @@ class SubsetPlayer {
     BatchCycle cycle(part.learn, heads_batch_size(static_cast<Index>(part.learn.size()), batch));
     const RateSchedule rate{.rate = kRate, .decay_from = 0.3, .final_fraction = 0.02};
     for (int step = 0; step < kSteps; ++step) {
-      batch_.gather(rows_, tokens_, cycle.next(random));
+      batch_.gather(rows_, view_, cycle.next(random));
       see();
       for (Index i = 0; i < seen_.cols(); ++i) {
         const double share = kMostGone * random.uniform();
@@ -55,7 +55,7 @@ class SubsetPlayer {
       player_.score(seen_, number_, codes());
       player_.step(seen_, number_, rate.at(static_cast<double>(step) / kSteps), kDecay);
     }
-    batch_.gather(rows_, tokens_, part.test);
+    batch_.gather(rows_, view_, part.test);
   }
 
   // Mean log-likelihood of the test rows.
@@ -76,18 +76,19 @@ class SubsetPlayer {
     seen_.resize(heads + (of_hidden_ ? 1 : 0), batch_.token.cols());
     seen_.topRows(heads) = batch_.token;
     for (Index i = 0; of_hidden_ && i < seen_.cols(); ++i) seen_(heads, i) = batch_.kept[static_cast<std::size_t>(i)];
-    number_ = batch_.number;
+    number_ = batch_.number_code;
   }
   void leave_out(std::size_t head, Index row) {
-    seen_(static_cast<Index>(head), row) = static_cast<std::int32_t>(tokens_.count[head]);
-    for (const Index n : numbers_[head]) number_(n, row) = 0;
+    seen_(static_cast<Index>(head), row) = static_cast<std::int32_t>(view_.tokens.count[head]);
+    for (const std::size_t n : numbers_[head])
+      number_.col(row).segment(view_.numbers.first(n), view_.numbers.first(n + 1) - view_.numbers.first(n)).setZero();
   }
 
   const HeadsFit& fit_;
   const HeadsRows& rows_;
   bool of_hidden_;
-  HeadTokens tokens_;
-  std::vector<std::vector<Index>> numbers_;  // of each head
+  HeadsView view_;
+  std::vector<std::vector<std::size_t>> numbers_;  // of each head
   CellPlayer<float> player_;
   HeadsBatch batch_;
   CellRows seen_;

@@ -7,6 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "ppan/table/heads_numbers.h"
+
 namespace ppan {
 namespace {
 
@@ -143,6 +145,7 @@ struct LevelValues {
   Vector<double> mean;
   Vector<double> variance;
   Matrix<float> sample;
+  std::vector<double> binned;  // values of rows that are neither missing nor at a spike
 };
 LevelValues level_values(const EncodedColumn& column, const ColumnLevels& levels, const Symbols& level) {
   const Index count = levels.levels();
@@ -150,7 +153,12 @@ LevelValues level_values(const EncodedColumn& column, const ColumnLevels& levels
   for (std::size_t r = 0; r < level.size(); ++r) {
     if (column.code[r] == 0) values[static_cast<std::size_t>(level[r])].push_back(column.value[r]);
   }
-  LevelValues out{Vector<double>::Zero(count), Vector<double>::Zero(count), Matrix<float>::Zero(kSamples, count)};
+  LevelValues out{Vector<double>::Zero(count), Vector<double>::Zero(count), Matrix<float>::Zero(kSamples, count), {}};
+  const auto spikes = static_cast<std::int32_t>(levels.spike.size());
+  for (std::size_t r = 0; r < level.size(); ++r) {
+    if (column.code[r] == 0 && level[r] >= spikes)
+      out.binned.push_back(std::clamp(column.value[r], static_cast<double>(-kFarthest), static_cast<double>(kFarthest)));
+  }
   for (Index l = 0; l < count; ++l) {
     auto& own = values[static_cast<std::size_t>(l)];
     if (own.empty()) continue;
@@ -223,6 +231,7 @@ class CostFit {
                             ? level_values(train.columns[train.position_of(columns[c])], levels, level[c])
                             : LevelValues{});
       costs_.push_back(level_costs(levels, values_.back()));
+      numbers_ += levels.numeric ? 1 : 0;
     }
   }
 
@@ -275,6 +284,7 @@ class CostFit {
     for (const Symbols& cell : fit_.heads[h].cell) number.level.push_back(cell[m]);
     number.mean = values_[c].mean.cast<float>();
     number.sample = values_[c].sample;
+    number.knots = number_knots(values_[c].binned, numbers_);
     fit_.numbers.push_back(std::move(number));
   }
 
@@ -282,6 +292,7 @@ class CostFit {
   const std::vector<std::int32_t>& columns_;
   HeadsFit& fit_;
   double total_ = 0;
+  std::size_t numbers_ = 0;
   std::vector<LevelValues> values_;
   std::vector<LevelCosts> costs_;
 };

@@ -20,6 +20,7 @@ struct HeadNumber {
   Symbols level{};         ///< Of each cell of the head.
   Vector<float> mean{};    ///< v of each level, 0 for missing ones.
   Matrix<float> sample{};  ///< Values v that training rows of each level have, evenly through them; a column each.
+  Vector<float> knots{};   ///< Of the bins in which players see it (heads_numbers.h); empty: as one input.
 };
 
 struct HeadsFit {

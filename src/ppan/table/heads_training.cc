@@ -35,11 +35,11 @@ constexpr double kTeacherHeldOut = 0.2;
 constexpr float kMarginRate = 0.05F;   // of a batch in the running shares
 constexpr float kLeastMargin = 1e-3F;  // added to shares: rare cells would be held too tightly
 
-CellNetworkShape player_shape(const HeadsStart& start, const HeadsOptions& options, bool kept) {
+CellNetworkShape player_shape(const HeadsStart& start, const HeadsView& view, const HeadsOptions& options, bool kept) {
   CellNetworkShape shape;
-  shape.cells = tokens_of(start.fit).count;
+  shape.cells = view.tokens.count;
   if (kept) shape.cells.push_back(start.rows.coded.kept.levels);
-  shape.numbers = static_cast<Index>(start.fit.numbers.size());
+  shape.numbers = view.numbers.inputs();
   shape.hidden = player_units(options.hidden, start.rows.rows());
   return shape;
 }
@@ -48,25 +48,25 @@ CellNetworkShape player_shape(const HeadsStart& start, const HeadsOptions& optio
 Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options, std::uint64_t seed) {
   if (start.rows.coded.task.empty() || options.task_weight <= 0) return {};
   SeededRandom random(seed);
-  CellPlayer<float> teacher(player_shape(start, options, false), levels_of_all(start.rows.coded.task));
+  const HeadsView view(start.fit);
+  CellPlayer<float> teacher(player_shape(start, view, options, false), levels_of_all(start.rows.coded.task));
   teacher.initialise(random);
   const LearnAndTest part = learn_and_test(start.rows.rows(), kTeacherHeldOut, static_cast<std::size_t>(start.rows.rows()), random);
-  const HeadTokens tokens = tokens_of(start.fit);
   HeadsBatch test;
-  test.gather(start.rows, tokens, part.test);
+  test.gather(start.rows, view, part.test);
   const bool held_out = !part.test.empty();
   BatchCycle cycle(part.learn, heads_batch_size(static_cast<Index>(part.learn.size()), options.batch));
   const RateSchedule rate{.rate = options.rate, .decay_from = 0.3, .final_fraction = 0.02};
   Vector<float> best = teacher.parameters();
-  double most = held_out ? teacher.score(test.token, test.number, test.task) : 0;
+  double most = held_out ? teacher.score(test.token, test.number_code, test.task) : 0;
   HeadsBatch some;
   for (Index step = 0; step < kTeacherSteps; ++step) {
-    some.gather(start.rows, tokens, cycle.next(random));
-    teacher.score(some.token, some.number, some.task);
-    teacher.step(some.token, some.number, rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)),
+    some.gather(start.rows, view, cycle.next(random));
+    teacher.score(some.token, some.number_code, some.task);
+    teacher.step(some.token, some.number_code, rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)),
                  kDecay);
     if (!held_out || (step + 1) % (kTeacherSteps / kTeacherChecks) != 0) continue;
-    if (const double found = teacher.score(test.token, test.number, test.task); found > most) {
+    if (const double found = teacher.score(test.token, test.number_code, test.task); found > most) {
       most = found;
       best = teacher.parameters();
     }
@@ -79,11 +79,11 @@ class Training {
   Training(const HeadsStart& start, double budget, const HeadsOptions& options, std::uint64_t seed)
       : start_(start),
         options_(options),
-        tokens_(tokens_of(start.fit)),
+        view_(start.fit),
         network_(shape()),
         parameters_(start.learned.parameters),
-        adversary_(player_shape(start, options, true), levels_of_all(start.rows.coded.hidden)),
-        judge_(player_shape(start, options, false), {2}),
+        adversary_(player_shape(start, view_, options, true), levels_of_all(start.rows.coded.hidden)),
+        judge_(player_shape(start, view_, options, false), {2}),
         budget_({.form = BudgetForm::kDual,
                  .limit = budget,
                  .weight = kDualWeight,
@@ -94,7 +94,7 @@ class Training {
     adversary_.initialise(first);
     judge_.initialise(first);
     if (start.learned.teacher.size() > 0) {
-      teacher_ = CellPlayer<float>(player_shape(start, options, false), levels_of_all(start.rows.coded.task));
+      teacher_ = CellPlayer<float>(player_shape(start, view_, options, false), levels_of_all(start.rows.coded.task));
       teacher_.parameters() = start.learned.teacher;
     }
     std::iota(order_.begin(), order_.end(), 0);
@@ -124,7 +124,7 @@ class Training {
       shuffle(random_, order_);
       EpochReport report{.epoch = epoch, .epochs = epochs_};
       for (Index b = 0; b < batches; ++b, ++step) {
-        batch_.gather(start_.rows, tokens_,
+        batch_.gather(start_.rows, view_,
                       std::span(order_).subspan(static_cast<std::size_t>(b * batch_size_),
                                                 static_cast<std::size_t>(batch_size_)));
         const double progress = static_cast<double>(step) / steps;
@@ -156,14 +156,7 @@ class Training {
 
  private:
   [[nodiscard]] HeadsShape shape() const {
-    Heads heads;
-    heads.hidden = options_.hidden;
-    heads.noise_inputs = options_.noise_inputs;
-    heads.heads = start_.fit.heads;
-    heads.pairs = start_.fit.pairs;
-    heads.links = start_.learned.links;
-    heads.base = start_.learned.base;
-    return heads.shape(start_.rows.coded.features.cols());
+    return first_heads(start_, options_).shape(start_.rows.coded.features.cols());
   }
 
   // As much of the path as the budget pays for is redrawn from the beginning.
@@ -206,12 +199,13 @@ class Training {
     for (std::size_t n = 0; n < start_.fit.numbers.size(); ++n) {
       const HeadNumber& from = start_.fit.numbers[n];
       for (Index i = 0; i < count; ++i) {
+        if (network_.stays(static_cast<std::size_t>(from.head), i)) continue;
         const std::int32_t level = from.level[static_cast<std::size_t>(drawn_(from.head, i))];
-        if (level == from.level[static_cast<std::size_t>(batch_.own(from.head, i))]) continue;
         number_(static_cast<Index>(n), i) = from.sample(random_.index(from.sample.rows()), level);
       }
     }
-    to_tokens(drawn_, tokens_, token_);
+    view_.numbers.encode(number_, code_);
+    to_tokens(drawn_, view_.tokens, token_);
     with_kept_.resize(drawn_.rows() + 1, count);
     with_kept_.topRows(drawn_.rows()) = token_;
     for (Index i = 0; i < count; ++i) with_kept_(drawn_.rows(), i) = batch_.kept[static_cast<std::size_t>(i)];
@@ -222,21 +216,21 @@ class Training {
     double sum = 0;
     for (int s = 0; s < options_.adversary_steps; ++s) {
       draw(false);
-      sum += adversary_.score(with_kept_, number_, batch_.hidden);
-      adversary_.step(with_kept_, number_, rate, kAdversaryDecay);
+      sum += adversary_.score(with_kept_, code_, batch_.hidden);
+      adversary_.step(with_kept_, code_, rate, kAdversaryDecay);
     }
     if (options_.row_weight > 0) {
       // Half of the rows each: released ones, and others as they are.
       const Index count = drawn_.cols();
       const Index half = count / 2;
       mixed_ = token_;
-      mixed_number_ = number_;
+      mixed_code_ = code_;
       mixed_.rightCols(count - half) = batch_.token.rightCols(count - half);
-      mixed_number_.rightCols(count - half) = batch_.number.rightCols(count - half);
+      mixed_code_.rightCols(count - half) = batch_.number_code.rightCols(count - half);
       released_.assign(1, Symbols(static_cast<std::size_t>(count), 0));
       std::fill_n(released_.front().begin(), half, 1);
-      judge_.score(mixed_, mixed_number_, released_);
-      judge_.step(mixed_, mixed_number_, rate, kDecay);
+      judge_.score(mixed_, mixed_code_, released_);
+      judge_.step(mixed_, mixed_code_, rate, kDecay);
     }
     return sum / options_.adversary_steps;
   }
@@ -250,9 +244,9 @@ class Training {
   // From what players see to d(indicator) of the cells: for each cell its token, and the number it would be released with.
   void spread_to_cells() {
     for (Index i = 0; i < cost_.cols(); ++i) {
-      for (std::size_t h = 0; h < tokens_.of_cell.size(); ++h) {
-        const Symbols& token = tokens_.of_cell[h];
-        const float* from = &token_gradient_(tokens_.first[h], i);
+      for (std::size_t h = 0; h < view_.tokens.of_cell.size(); ++h) {
+        const Symbols& token = view_.tokens.of_cell[h];
+        const float* from = &token_gradient_(view_.tokens.first[h], i);
         float* to = &cost_(network_.first(h), i);
         for (std::size_t c = 0; c < token.size(); ++c) to[c] += from[token[c]];
       }
@@ -260,14 +254,15 @@ class Training {
     for (std::size_t n = 0; n < start_.fit.numbers.size(); ++n) {
       const HeadNumber& number = start_.fit.numbers[n];
       const Index first = network_.first(static_cast<std::size_t>(number.head));
+      const Index code = view_.numbers.first(n);
+      const Index inputs = view_.numbers.first(n + 1) - code;
+      view_.numbers.of_levels(n, number_gradient_, of_levels_);
       for (Index i = 0; i < cost_.cols(); ++i) {
-        const float slope = number_gradient_(static_cast<Index>(n), i);
         const std::int32_t own = number.level[static_cast<std::size_t>(batch_.own(number.head, i))];
-        for (std::size_t c = 0; c < number.level.size(); ++c) {
-          const std::int32_t level = number.level[c];
-          cost_(first + static_cast<Index>(c), i) +=
-              slope * (level == own ? batch_.number(static_cast<Index>(n), i) : number.mean[level]);
-        }
+        of_levels_(own, i) =
+            number_gradient_.col(i).segment(code, inputs).dot(batch_.number_code.col(i).segment(code, inputs));
+        for (std::size_t c = 0; c < number.level.size(); ++c)
+          cost_(first + static_cast<Index>(c), i) += of_levels_(number.level[c], i);
       }
     }
   }
@@ -281,24 +276,25 @@ class Training {
     report.penalty = budget_.evaluate(record_distortion_, slope_);
     const float price = std::max(slope_[0], static_cast<float>(floor_));
     cost_ *= price;
-    report.log_likelihood = adversary_.score(with_kept_, number_, batch_.hidden);
-    adversary_.seen_gradient(with_kept_, number_, seen_);
-    token_gradient_.setZero(tokens_.first.back() + tokens_.count.back(), drawn_.cols());
-    number_gradient_.setZero(number_.rows(), drawn_.cols());
+    report.log_likelihood = adversary_.score(with_kept_, code_, batch_.hidden);
+    adversary_.seen_gradient(with_kept_, code_, seen_);
+    token_gradient_.setZero(view_.tokens.first.back() + view_.tokens.count.back(), drawn_.cols());
+    number_gradient_.setZero(code_.rows(), drawn_.cols());
     add_seen(1);
     if (start_.learned.teacher.size() > 0) {
-      const Matrix<float> before = teacher_.probabilities(batch_.token, batch_.number);
+      const Matrix<float> before = teacher_.probabilities(batch_.token, batch_.number_code);
       const double own = static_cast<double>((before.array() * (before.array() + 1e-12F).log()).sum()) / count;
-      const double lost = own - teacher_.cross_score(token_, number_, before);
-      report.penalty += static_cast<double>(price) * options_.task_weight * lost;
-      teacher_.seen_gradient(token_, number_, seen_);
-      add_seen(-price * static_cast<float>(options_.task_weight));
+      const double lost = own - teacher_.cross_score(token_, code_, before);
+      const float weight = price * static_cast<float>(options_.task_weight);
+      report.penalty += static_cast<double>(weight) * lost;
+      teacher_.seen_gradient(token_, code_, seen_);
+      add_seen(-weight);
     }
     if (options_.row_weight > 0) {
       const double weight = static_cast<double>(price) * options_.row_weight;
       released_.assign(1, Symbols(static_cast<std::size_t>(drawn_.cols()), 1));
-      report.discriminator = weight * judge_.score(token_, number_, released_);
-      judge_.seen_gradient(token_, number_, seen_);
+      report.discriminator = weight * judge_.score(token_, code_, released_);
+      judge_.seen_gradient(token_, code_, seen_);
       add_seen(static_cast<float>(weight));
     }
     spread_to_cells();
@@ -336,7 +332,7 @@ class Training {
 
   const HeadsStart& start_;
   HeadsOptions options_;
-  HeadTokens tokens_;
+  HeadsView view_;
   HeadsNetwork<float> network_;
   Vector<float> parameters_;
   Vector<float> good_;
@@ -358,15 +354,17 @@ class Training {
   CellRows token_;  // of what was drawn
   CellRows with_kept_;
   Matrix<float> number_;
+  Matrix<float> code_;  // of it
   CellRows mixed_;
-  Matrix<float> mixed_number_;
+  Matrix<float> mixed_code_;
   std::vector<Symbols> released_;
   Matrix<float> cost_;
   Vector<float> margin_;   // share of the training rows that have each cell
   Vector<float> running_;  // and of those released
   CellGradient<float> seen_;
   Matrix<float> token_gradient_;   // of all players together, in the tokens of the heads ...
-  Matrix<float> number_gradient_;  // ... and in the numbers
+  Matrix<float> number_gradient_;  // ... and in the codes of the numbers
+  Matrix<float> of_levels_;        // of one number
   Vector<float> gradient_;
   Vector<float> record_distortion_;
   Vector<float> slope_;
@@ -423,19 +421,26 @@ HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsLe
   return start;
 }
 
+Heads first_heads(const HeadsStart& start, const HeadsOptions& options) {
+  Heads out;
+  out.hidden = options.hidden;
+  out.noise_inputs = options.noise_inputs;
+  out.observed = start.fit.coded.observed;
+  out.released = start.fit.coded.released;
+  out.heads = start.fit.heads;
+  out.pairs = start.fit.pairs;
+  out.links = start.learned.links;
+  out.base = start.learned.base;
+  out.parameters = start.learned.parameters;
+  return out;
+}
+
 TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOptions& options, std::uint64_t seed,
                          const std::vector<Observer>& observers) {
   Training training(start, budget, options, seed);
   TrainedHeads out;
   out.summary = training.run(observers);
-  out.heads.hidden = options.hidden;
-  out.heads.noise_inputs = options.noise_inputs;
-  out.heads.observed = start.fit.coded.observed;
-  out.heads.released = start.fit.coded.released;
-  out.heads.heads = start.fit.heads;
-  out.heads.pairs = start.fit.pairs;
-  out.heads.links = start.learned.links;
-  out.heads.base = start.learned.base;
+  out.heads = first_heads(start, options);
   out.heads.parameters = training.parameters();
   if (!out.summary.epochs.empty()) {
     const double score = out.summary.epochs.back().mean.log_likelihood;

@@ -61,6 +61,8 @@ struct HeadsStart {
   HeadsLearned learned{};
 };
 HeadsStart start_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsLearned& learned);
+/// Heads as a point begins, every cell kept.
+Heads first_heads(const HeadsStart& start, const HeadsOptions& options);
 
 struct TrainedHeads {
   Heads heads{};

@@ -62,8 +62,16 @@ std::vector<Estimate> component_bounds(const TableModel& model, const TableCompo
                                        const DensityBoundOptions& options) {
   switch (component.kind) {
     case ComponentKind::kUnchanged:
-    case ComponentKind::kHeads:  // a number whose cell stays is released as it is
       return {};
+    case ComponentKind::kHeads:
+      // A number whose cell stays is released as it is.
+      if (!forgets_rows(*component.heads, codebook_features(model.observed_layout(), component.heads->observed)))
+        return {};
+      return {{.nats = 0,
+               .interval95 = std::nullopt,
+               .bound = Bound::kUpper,
+               .method = "rows are drawn without looking at the record",
+               .samples = 0}};
     case ComponentKind::kConstant:
       if (!kept_tasks(model).empty()) return constant_bounds(model, rows, x);
       return {{.nats = 0,

@@ -57,7 +57,7 @@ std::vector<HullPoint> TableCurveResult::hull_points() const {
   };
   if (unchanged) add(*unchanged);
   for (const TablePoint& point : points) add(point.measured);
-  if (constant) add(*constant);
+  if (end()) add(*end());
   return out;
 }
 
@@ -67,7 +67,7 @@ TableModel TableCurveResult::model_of(std::size_t index) const {
     --index;
   }
   if (index < points.size()) return points[index].model.value();
-  if (index == points.size() && constant) return constant_model.value();
+  if (index == points.size() && end()) return (independent ? independent_model : constant_model).value();
   throw Error(ErrorCode::kInternal, fmt::format("the curve has no point of index {}", index));
 }
 

@@ -113,12 +113,18 @@ struct TableCurveResult {
   std::optional<MeasuredRelease> unchanged{};  ///< Absent when not every useful column is observed.
   std::optional<MeasuredRelease> constant{};
   std::optional<TableModel> constant_model{};  ///< Of `constant`.
+  /// Heads: the end of the completed curve instead of `constant`. As private, and of use to whoever has the rows: one row
+  /// for a part of the people would distort every statistic.
+  std::optional<MeasuredRelease> independent{};
+  std::optional<TableModel> independent_model{};
   std::vector<MeasuredRelease> references{};   ///< noise, dropped, time-sharing.
   std::vector<MeasuredRelease> hull{};         ///< ppan/hull: the vertices, by rising distortion.
   std::vector<std::string> notices{};
   std::vector<std::string> warnings{};
 
-  /// The points of the completed curve in this order: unchanged (if there), the trained points, constant.
+  /// What tells nothing, and where the completed curve ends: `independent`, or else `constant`.
+  [[nodiscard]] const std::optional<MeasuredRelease>& end() const { return independent ? independent : constant; }
+  /// The points of the completed curve in this order: unchanged (if there), the trained points, the end.
   [[nodiscard]] std::vector<HullPoint> hull_points() const;
   /// The model of hull_points()[index].
   [[nodiscard]] TableModel model_of(std::size_t index) const;

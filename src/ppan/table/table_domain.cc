@@ -21,6 +21,7 @@ constexpr const char* kPower = "power";
 constexpr const char* kStart = "start";
 constexpr const char* kUnchanged = "unchanged";
 constexpr const char* kConstant = "constant";
+constexpr const char* kIndependent = "independent";
 constexpr std::string_view kTrain = "train";
 constexpr std::string_view kAudit = "audit";
 constexpr std::string_view kNoise = "noise";
@@ -156,7 +157,7 @@ void complete(TableCurveResult& result) {
   for (const std::size_t index : lower_hull(points)) {
     MeasuredRelease vertex = index < before                         ? *result.unchanged
                              : index - before < result.points.size() ? result.points[index - before].measured
-                                                                     : *result.constant;
+                                                                     : *result.end();
     vertex.series = "ppan/hull";
     vertex.budget = vertex.change.distortion;
     result.hull.push_back(std::move(vertex));
@@ -183,6 +184,7 @@ std::vector<Piece> TableDomain::pieces() const {
   if (spread) add_point(planned, false);
   if (rows_.observes_useful()) out.push_back({kUnchanged, {kPower}});
   out.push_back({kConstant, {kPower}});
+  if (rows_.heads()) out.push_back({kIndependent, {kPower, kStart}});
   for (int number = 1; number <= planned; ++number) {
     if (!spread || number < planned) add_point(number, spread);
   }
@@ -209,7 +211,8 @@ std::vector<std::string> TableDomain::point_pieces(int number) const {
 std::vector<std::string> TableDomain::reference_pieces() const {
   std::vector<std::string> out;
   for (const Piece& piece : pieces()) {
-    if (piece.name == kUnchanged || piece.name == kConstant || piece.name.starts_with(kDropped))
+    if (piece.name == kUnchanged || piece.name == kConstant || piece.name == kIndependent ||
+        piece.name.starts_with(kDropped))
       out.push_back(piece.name);
   }
   return out;
@@ -246,6 +249,10 @@ std::optional<std::string> TableDomain::make(const std::string& name, const Piec
   if (name == kConstant) {
     phase("the same row for everybody");
     return archived(measure_constant(rows_, measure));
+  }
+  if (name == kIndependent) {
+    phase("rows drawn without looking at anybody");
+    return archived(measure_independent(independent_model(rows_, unarchived<CurveStart>(needed.at(kStart))), measure));
   }
   if (parts.first == kDropped) return drop(number, needed);
   if (parts.first == kNoise) {
@@ -317,6 +324,10 @@ TableCurveResult TableDomain::finish(const Pieces& pieces) const {
   if (const std::string* bytes = at(kUnchanged)) result.unchanged = unarchived<MeasuredRelease>(*bytes);
   if (const std::string* bytes = at(kConstant)) result.constant = unarchived<MeasuredRelease>(*bytes);
   result.constant_model = rows_.constant;
+  if (const std::string* bytes = at(kIndependent)) {
+    result.independent = unarchived<MeasuredRelease>(*bytes);
+    result.independent_model = independent_model(rows_, unarchived<CurveStart>(pieces.at(kStart)));
+  }
   std::vector<MeasuredRelease> noises;
   for (const TablePoint& point : result.points) {
     if (const std::string* bytes = at(numbered(kNoise, point.number))) {

@@ -113,8 +113,12 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
       throw Error(ErrorCode::kUsage,
                   fmt::format("{}: {}", name, unknown_name("measure", *choice.measure, known)));
   }
+  // Independent rows tell as little as one row for everybody, and a recipient can use them.
+  const bool independent = std::any_of(curve.rows.begin(), curve.rows.end(),
+                                       [](const CurveRow& row) { return row.series == "reference/independent"; });
   for (std::size_t i = 0; i < curve.rows.size(); ++i) {
     const CurveRow& row = curve.rows[i];
+    if (independent && row.series == "reference/constant") continue;
     const std::string model(row.text("model"));
     if (model.empty() || row.series == "ppan/hull" || !row.distortion || !row.leakage) continue;
     if (model != std::filesystem::path(model).filename().string())

@@ -329,6 +329,7 @@ void add_surrogate_slack(TableCurveResult& result, double slack) {
   }
   if (result.unchanged) add_surrogate_slack(*result.unchanged, slack);
   if (result.constant) add_surrogate_slack(*result.constant, slack);
+  if (result.independent) add_surrogate_slack(*result.independent, slack);
 }
 
 TableCurveResult finish_table(TableCurveResult result, const JobFile& job) {
@@ -432,6 +433,7 @@ CurveTable curve_of(const TableCurveResult& result) {
   };
   if (result.unchanged) add(*result.unchanged, kUnchangedModel);
   if (result.constant) add(*result.constant, kConstantModel);
+  if (result.independent) add(*result.independent, kIndependentModel);
   for (const MeasuredRelease& reference : result.references) add(reference, "");
   for (const MeasuredRelease& vertex : result.hull) add(vertex, "");
   return out;
@@ -555,7 +557,10 @@ std::filesystem::path write_table_run(const std::filesystem::path& directory, co
                end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));
   if (result.constant)
     save_model(directory / kConstantModel,
-               end_model(result.model_of(result.hull_points().size() - 1), *result.constant, run));
+               end_model(result.constant_model.value(), *result.constant, run));
+  if (result.independent)
+    save_model(directory / kIndependentModel,
+               end_model(result.independent_model.value(), *result.independent, run));
   // In the order of the points, whatever the order in which they were trained.
   write_file(directory / "metrics.jsonl", metrics_of(result, hidden_prior(table, result.schema, result.given.training.alpha)));
   write_file(directory / "columns.json", to_json(details_of(result, table, run)));

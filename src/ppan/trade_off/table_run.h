@@ -33,6 +33,7 @@ TableCurveResult finish_table(TableCurveResult result, const JobFile& job);
 std::string model_name(int point);
 inline constexpr const char* kUnchangedModel = "unchanged.ppan";
 inline constexpr const char* kConstantModel = "constant.ppan";
+inline constexpr const char* kIndependentModel = "independent.ppan";
 
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run);
 ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured, const CurveRun& run);

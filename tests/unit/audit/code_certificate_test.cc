@@ -5,68 +5,15 @@
 #include <cmath>
 
 #include "ppan/core/random.h"
+#include "support/code_world.h"
 
 namespace ppan {
 namespace {
 
-// W is one of finitely many, P(x|w) and P(c|w) are known, so I(X;C) is.
-struct World {
-  Vector<double> w;
-  Matrix<double> x;  // W x X
-  Matrix<float> c;   // W x C
-  double truth = 0;
-};
-
-double information(const Matrix<double>& joint) {
-  const Vector<double> rows = joint.rowwise().sum();
-  const Vector<double> cols = joint.colwise().sum().transpose();
-  double sum = 0;
-  for (Index i = 0; i < joint.rows(); ++i) {
-    for (Index j = 0; j < joint.cols(); ++j) {
-      if (joint(i, j) > 0) sum += joint(i, j) * std::log(joint(i, j) / (rows[i] * cols[j]));
-    }
-  }
-  return sum;
-}
-
-World make_world(Index values, Index codes, Index levels, double strength, double softness,
-                 SeededRandom& random) {
-  World out;
-  Matrix<double> normal(values, codes + levels + 1);
-  fill_normal(random, normal);
-  const auto softmax = [](Matrix<double> logit) {
-    logit.colwise() -= logit.rowwise().maxCoeff();
-    logit = logit.array().exp();
-    logit.array().colwise() /= logit.rowwise().sum().array().eval();
-    return logit;
-  };
-  out.w = normal.col(0).array().abs() + 0.1;
-  out.w /= out.w.sum();
-  out.x = softmax(strength * normal.middleCols(1, levels));
-  const Matrix<double> distribution = softmax(softness * normal.rightCols(codes));
-  out.c = distribution.cast<float>();
-  out.truth = information(out.x.transpose() * out.w.asDiagonal() * distribution);
-  return out;
-}
-
-struct Sample {
-  CodeDistribution distribution;
-  Symbols x;
-};
-
-Sample draw(const World& world, Index rows, SeededRandom& random) {
-  Sample out;
-  out.distribution.probability.resize(rows, world.c.cols());
-  const std::vector<double> of_w(world.w.data(), world.w.data() + world.w.size());
-  for (Index i = 0; i < rows; ++i) {
-    const Index w = draw_index(random, of_w);
-    const Vector<double> share = world.x.row(w).transpose();
-    out.distribution.probability.row(i) = world.c.row(w);
-    out.x.push_back(static_cast<std::int32_t>(
-        draw_index(random, std::span(share.data(), static_cast<std::size_t>(share.size())))));
-  }
-  return out;
-}
+using testing::CodeSample;
+using testing::CodeWorld;
+using testing::draw_codes;
+using testing::make_code_world;
 
 // Rows that equal the distribution exactly: the plug-in is then the truth.
 TEST(CodeCertificate, CountsExactly) {
@@ -114,8 +61,8 @@ TEST(CodeCertificate, CoversTheTruth) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SeededRandom random(seed);
     const Case& one = kCases[seed % kCases.size()];
-    const World world = make_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
-    const Sample sample = draw(world, one.rows, random);
+    const CodeWorld world = make_code_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
+    const CodeSample sample = draw_codes(world, one.rows, random);
     const auto levels = static_cast<std::int32_t>(one.levels);
     asymptotic +=
         asymptotic_code_certificate(sample.distribution, sample.x, levels).nats < world.truth - 1e-6 ? 1 : 0;
@@ -135,8 +82,8 @@ TEST(CodeCertificate, TheEstimateAloneDoesNotCover) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SeededRandom random(seed);
     const Case& one = kCases[seed % kCases.size()];
-    const World world = make_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
-    const Sample sample = draw(world, one.rows, random);
+    const CodeWorld world = make_code_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
+    const CodeSample sample = draw_codes(world, one.rows, random);
     const CodeInformation found =
         corrected_code_information(sample.distribution, sample.x, static_cast<std::int32_t>(one.levels));
     wrong += found.plug_in - found.bias < world.truth ? 1 : 0;
@@ -147,9 +94,9 @@ TEST(CodeCertificate, TheEstimateAloneDoesNotCover) {
 // The gap of the distribution-free bound falls with the records and grows with the codewords.
 TEST(CodeCertificate, GapShrinksWithRecords) {
   SeededRandom random(9);
-  const World world = make_world(200, 64, 2, 0.3, 3, random);
+  const CodeWorld world = make_code_world(200, 64, 2, 0.3, 3, random);
   const auto gap = [&](Index rows) {
-    const Sample sample = draw(world, rows, random);
+    const CodeSample sample = draw_codes(world, rows, random);
     return distribution_free_code_certificate(sample.distribution, sample.x, 2).nats - world.truth;
   };
   const double few = gap(2000);
@@ -162,8 +109,8 @@ TEST(CodeCertificate, GapShrinksWithRecords) {
 // A level that never comes up may still be told: the bound says so.
 TEST(CodeCertificate, UnseenLevelsCost) {
   SeededRandom random(3);
-  const World world = make_world(30, 4, 2, 0.3, 2, random);
-  const Sample sample = draw(world, 2000, random);
+  const CodeWorld world = make_code_world(30, 4, 2, 0.3, 2, random);
+  const CodeSample sample = draw_codes(world, 2000, random);
   EXPECT_GT(distribution_free_code_certificate(sample.distribution, sample.x, 3).nats,
             distribution_free_code_certificate(sample.distribution, sample.x, 2).nats);
 }

@@ -1,5 +1,6 @@
 #include "ppan/table/table_curve.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -194,6 +195,34 @@ TEST(TableCurve, SpreadsItsPointsFromAlmostUntouchedToNothingLeft) {
   EXPECT_LT(last.measured.audit.leakage().nats, 0.03);
   EXPECT_LT(last.measured.change.distortion, 0.8 * last.budget);
   EXPECT_LT(last.measured.change.columns[1].changed, 0.3);
+}
+
+// The secret is whether a number is even, which no player of the game sees: they know numbers by bins. Attackers do, so the
+// last point goes on until they find nothing, while a budget that was given is kept.
+TEST(TableCurve, HasAnEndWhereAttackersFindNothing) {
+  SeededRandom random(3);
+  std::string csv = "x,code,shape\n";
+  for (int r = 0; r < 2000; ++r) {
+    const auto code = random.index(120);
+    csv += fmt::format("{},{},{}\n", code % 2 == 0 ? "even" : "odd", code, random.index(3) == 0 ? "round" : "square");
+  }
+  Schema schema;
+  schema.columns = {testing::category("x"), {.name = "code", .type = ColumnType::kInteger}, testing::category("shape")};
+  schema.sensitive = {"x"};
+  schema.useful = {"code", "shape"};
+  TableCurveOptions options = small({});
+  options.training.family = MechanismFamily::kHeads;
+  options.heads.epochs = 8;
+  options.references = false;
+  options.points = 1;
+  const TableCurveResult end = curve_of(csv, schema, options);
+  ASSERT_EQ(end.points.size(), 1U);
+  EXPECT_GT(end.unchanged->audit.leakage().nats, 0.5);
+  EXPECT_LT(end.points[0].measured.audit.leakage().nats, 0.03);
+  options.budgets = {0.05};
+  const TableCurveResult given = curve_of(csv, schema, options);
+  EXPECT_GT(given.points[0].measured.audit.leakage().nats, 0.3);  // what the end would be without going on
+  EXPECT_LT(given.points[0].measured.change.distortion, 0.08);
 }
 
 TEST(TableCurve, BoundsFromAboveWhereTheLawIsKnown) {
