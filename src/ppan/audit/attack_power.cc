@@ -129,7 +129,7 @@ std::vector<std::int32_t> plant(const std::vector<std::int32_t>& by_score, const
 SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& rows) {
   SuiteInput out;
   const AttackRows taken = attack_rows(input.released, Symbols(rows.size(), 0), {}, rows);
-  out.released = {taken.data, taken.keys, {}, taken.cell, input.released.cells};
+  out.released = {taken.data, taken.keys, {}, {}, taken.cell, input.released.cells};
   out.source = input.source;
   out.values = input.values;
   out.key_values = input.key_values;
@@ -139,7 +139,7 @@ SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& r
 SuiteOptions light_suite(const SuiteOptions& options) {
   SuiteOptions light = options;
   light.attackers = {AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kForest,
-                     AttackerKind::kLogistic, AttackerKind::kPrior};
+                     AttackerKind::kLogistic, AttackerKind::kDiscriminant, AttackerKind::kPrior};
   light.effort = {.epochs = 10, .patience = 2, .trees = 300, .neighbours = 1};
   light.most_releases = light.most_training_rows;
   light.learning_curve = false;
