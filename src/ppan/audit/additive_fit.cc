@@ -5,7 +5,7 @@
 namespace ppan {
 namespace {
 
-constexpr float kPriorRows = 10;   // that keep the contribution of a rare value small
+constexpr float kPriorRows = 2;   // that keep the contribution of a rare value small
 constexpr float kLeastCell = 0.5F; // added to what is expected: of rare cells chi-squared is too large
 
 }  // namespace

@@ -573,22 +573,23 @@ class Suite {
               [](const LeakSource& a, const LeakSource& b) { return a.nats > b.nats; });
   }
 
-  // Who says where a leak is. Keys say it less well than features do: the first digits of a number are its value.
+  // Who says where a leak is. Keys say it less well than features do: the first digits of a number are its value. So does
+  // a discriminant: it leans on everything that says the same at once, and shuffling one of several costs it nothing.
   Trained* names_sources(std::vector<Trained>& trained) const {
     constexpr double kClearlyMore = 1.25;
     const double entropy = empirical_entropy(selection_.x, target_.levels);
     Trained* best = nullptr;
-    Trained* keys = nullptr;
+    Trained* other = nullptr;
     for (Trained& t : trained) {
       const AttackerKind kind = t.learner.kind;
       // Neighbours see values only.
       if (kind == AttackerKind::kPrior || kind == AttackerKind::kLookup || kind == AttackerKind::kNeighbours) continue;
-      Trained*& own = kind == AttackerKind::kKeys ? keys : best;
+      Trained*& own = kind == AttackerKind::kKeys || kind == AttackerKind::kDiscriminant ? other : best;
       if (own == nullptr || t.selection_score > own->selection_score) own = &t;
     }
-    const bool by_keys = keys != nullptr && (best == nullptr || entropy + keys->selection_score >
-                                                                    kClearlyMore * (entropy + best->selection_score));
-    return by_keys ? keys : best;
+    const bool by_other = other != nullptr && (best == nullptr || entropy + other->selection_score >
+                                                                      kClearlyMore * (entropy + best->selection_score));
+    return by_other ? other : best;
   }
 
   // Of every key, those of several columns at the end.

@@ -155,10 +155,14 @@ class Search {
       for (const double v : value) code.push_back(column.bin(v));
       fit.add(std::move(code), column.bins());
     }
-    for (const Index k : names_) {
+    // Names, digits, days: whatever a column is counted by, if there are rows enough for its values.
+    for (std::size_t k = 0; k < input_.key_source.size(); ++k) {
+      const Index values = input_.key_values[k];
+      if (input_.key_source[k].aspect == "position" || kRowsPerCell * values * levels_ > static_cast<Index>(rows_.size()))
+        continue;
       Symbols code;
-      for (const std::int32_t row : rows_) code.push_back(std::max(0, 1 + input_.rows.keys(row, k)));
-      fit.add(std::move(code), 1 + input_.key_values[static_cast<std::size_t>(k)]);
+      for (const std::int32_t row : rows_) code.push_back(1 + std::max(-1, input_.rows.keys(row, static_cast<Index>(k))));
+      fit.add(std::move(code), static_cast<std::int32_t>(values) + 1);
     }
     fit.sweep();
   }

@@ -264,9 +264,9 @@ TEST(HiddenPlaces, ThePlaceOfANumberWithinItsGroup) {
   std::vector<std::string> branch;
   std::vector<std::string> score;
   for (const std::int32_t said : hidden.said) {
-    const std::int64_t own = hidden.pick(20);
+    const std::int64_t own = hidden.pick(40);
     branch.push_back(fmt::format("branch {}", own));
-    score.push_back(fmt::format("{}", own * 7919 % 9973 + (said == 1 ? 150 + hidden.pick(100) : hidden.pick(100))));
+    score.push_back(fmt::format("{}", (31 * own * own + 7919 * own) % 50'021 + (said == 1 ? 150 + hidden.pick(100) : hidden.pick(100))));
   }
   hidden.add("branch", branch);
   hidden.add("score", score);
