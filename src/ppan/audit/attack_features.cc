@@ -234,6 +234,11 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
     columns_.push_back(std::move(column));
   }
   learn_alike(released);
+  for (const std::uint64_t h : row_hashes(released)) {
+    row_cell_.push_back(cell_.try_emplace(h, static_cast<std::int32_t>(cell_.size())).first->second);
+    cell_rows_.resize(cell_.size(), 0);
+    ++cell_rows_[static_cast<std::size_t>(row_cell_.back())];
+  }
   first_block_key_ = static_cast<Index>(key_values_.size());
   for (std::size_t b = 0; options.row_position && b < kBlockRows.size(); ++b)
     add_key(static_cast<std::size_t>((released.rows() - trained_rows) / kBlockRows[b] + 1), "row", "position");
@@ -251,8 +256,6 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
     mean_.push_back(static_cast<float>(mean));
     scale_.push_back(static_cast<float>(std::min(kMostScale, 1 / std::sqrt(variance))));
   });
-  for (const std::uint64_t h : row_hashes(released))
-    cell_.try_emplace(h, static_cast<std::int32_t>(cell_.size()));
 }
 
 void FeatureMap::learn_number(const AuditColumn& from, Column& column) const {
@@ -329,6 +332,10 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
   column.exact_key = static_cast<Index>(written.text.size()) <= from.rows() / 2;
   if (column.exact_key) add_key(written.text.size(), column.name, "value");
   if (!column.numeric) learn_parts(written, from.rows(), column);
+  // Of more decimals than these a number was not written by anybody.
+  constexpr int kWrittenDecimals = 6;
+  if (column.numeric)
+    numbers_.push_back({column.name, column.decimals <= kWrittenDecimals ? std::pow(10.0, column.decimals) : 0.0});
   learn_coarse(from, column);
 }
 
@@ -406,6 +413,25 @@ void FeatureMap::write_alike(const AuditTable& released, const TakeFeature& take
         alike(released.columns[a], released.columns[b], released.rows());
     take(raw.features.front());
   }
+}
+
+// What is true of a row as a whole: how many of its cells are missing, and how many rows are exactly the same.
+void FeatureMap::write_row(const AuditTable& released, const TakeFeature& take) const {
+  Raw raw{released.rows()};
+  auto& missing = raw.add("row", "missing", false);
+  auto& odd = raw.add("row", "missing", false);
+  auto& others = raw.add("row", "repeats", false);
+  for (const AuditColumn& column : released.columns) {
+    for (Index i = 0; i < released.rows(); ++i) missing[i] += column.missing[static_cast<std::size_t>(i)] ? 1.0F : 0.0F;
+  }
+  for (Index i = 0; i < released.rows(); ++i) odd[i] = std::fmod(missing[i], 2.0F);
+  const std::vector<std::uint64_t> hash = row_hashes(released);
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    const auto at = cell_.find(hash[i]);
+    const Index count = at == cell_.end() ? 0 : cell_rows_[static_cast<std::size_t>(at->second)] - (row_cell_[i] == at->second ? 1 : 0);
+    others[static_cast<Index>(i)] = std::log1p(static_cast<float>(count));
+  }
+  for (const RawFeature& feature : raw.features) take(feature);
 }
 
 void FeatureMap::add_key(std::size_t values, const std::string& column, const char* aspect) {
@@ -559,6 +585,7 @@ void FeatureMap::write(const AuditTable& released, const TakeFeature& take) cons
     for (const RawFeature& feature : raw.features) take(feature);
   }
   write_alike(released, take);
+  write_row(released, take);
   if (options_.row_position) {
     // Rows that trained the mechanism are not part of the file: the middle, which says nothing.
     const Index placed = rows - trained_rows_;
@@ -633,8 +660,11 @@ AttackFeatures FeatureMap::apply(const AuditTable& released) const {
   });
   features.keys.resize(released.rows(), static_cast<Index>(key_values_.size()));
   features.coarse.resize(released.rows(), static_cast<Index>(coarse_values_.size()));
+  features.number.resize(released.rows(), static_cast<Index>(numbers_.size()));
+  Index number = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (!columns_[c]->traced) continue;
+    if (columns_[c]->numeric) features.number.col(number++) = released.columns[c].number;
     write_keys(*columns_[c], released.columns[c], features.keys);
     write_coarse(*columns_[c], released.columns[c], features.coarse);
   }

@@ -3,7 +3,7 @@
 // From released columns to what a learning attacker looks at. Beside the values themselves it is given every
 // trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often
 // its exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells
-// are missing and how that is marked, what day of the week and what time of day it was, and where in the file the
+// are missing, how many of a row and how that is marked, how often the whole row occurs, what day of the week and what time of day it was, and where in the file the
 // row stands. Constant features are dropped, all others standardised. Keys are what an attacker counts by: last
 // digits, first digits, exact values, parts of texts (text_parts.h), days and hours, blocks of neighbouring rows.
 
@@ -17,6 +17,7 @@
 
 #include "ppan/audit/attacker.h"
 #include "ppan/audit/audit_table.h"
+#include "ppan/audit/relation.h"
 #include "ppan/core/problem.h"
 
 namespace ppan {
@@ -36,7 +37,7 @@ struct FeatureOptions {
 struct FeatureSource {
   std::string column;
   std::string aspect;  ///< "value", "text", "missing", "format", "digits", "repeats", "low bits", "calendar",
-                       ///< "equality", "together" or "position".
+                       ///< "equality", "together", "relation" or "position".
   friend bool operator==(const FeatureSource&, const FeatureSource&) = default;
 };
 
@@ -45,6 +46,7 @@ struct AttackFeatures {
   Matrix<float> data;  ///< Rows x features.
   KeyMatrix keys;      ///< Rows x keys.
   KeyMatrix coarse{};  ///< Rows x coarse codes, few values each: what is counted by together (key_tuples.h).
+  Matrix<double> number{};  ///< Rows x columns of numbers, NaN where there is none: what relations are made of (relation.h).
   Symbols cell;        ///< The exact released row as one symbol; -1: not among those the map was built on.
   std::int32_t cells = 0;  ///< Different rows the map was built on.
 };
@@ -70,6 +72,8 @@ class FeatureMap {
   [[nodiscard]] const std::vector<FeatureSource>& key_source() const { return key_source_; }
   /// Different values of each coarse code.
   [[nodiscard]] const std::vector<std::int32_t>& coarse_values() const { return coarse_values_; }
+  /// Of each column of AttackFeatures::number.
+  [[nodiscard]] const std::vector<NumberColumn>& numbers() const { return numbers_; }
   /// The column of each coarse code.
   [[nodiscard]] const std::vector<std::string>& coarse_column() const { return coarse_column_; }
 
@@ -93,6 +97,7 @@ class FeatureMap {
   void write_digits(const Column& column, const Written& written, Raw& raw) const;
   void write_format(const Column& column, const AuditColumn& from, Raw& raw) const;
   void write_alike(const AuditTable& released, const TakeFeature& take) const;
+  void write_row(const AuditTable& released, const TakeFeature& take) const;
   static void write_coarse(const Column& column, const AuditColumn& from, KeyMatrix& coarse);
   static void write_calendar(const Column& column, const AuditColumn& from, Raw& raw);
   void write_keys(const Column& column, const AuditColumn& from, KeyMatrix& keys) const;
@@ -108,11 +113,14 @@ class FeatureMap {
   std::vector<FeatureSource> key_source_;
   std::vector<std::int32_t> coarse_values_;
   std::vector<std::string> coarse_column_;
+  std::vector<NumberColumn> numbers_;
   std::vector<std::pair<std::size_t, std::size_t>> alike_;  // columns of which some rows have the same in both
   Index first_block_key_ = 0;
   std::vector<float> mean_;
   std::vector<float> scale_;
   std::unordered_map<std::uint64_t, std::int32_t> cell_;
+  std::vector<Index> cell_rows_;  // how many rows have each
+  Symbols row_cell_;              // which one each row has
 };
 
 }  // namespace ppan

@@ -15,7 +15,7 @@ namespace {
 // Of the entropy. Each is about two and a half times the one before.
 constexpr std::array kShares{0.0005, 0.00125, 0.003, 0.008, 0.02, 0.05, 0.12, 0.3, 0.7};
 constexpr double kDetected = 1.959963984540054 + 1.2815515655446004;  // standard errors above 0
-constexpr double kHopeless = 8;    // over the test rows: less is below what any attacker can show
+constexpr double kNothingSeen = 0.5;  // standard errors: the next larger leak will not be clear either
 constexpr double kFoundAll = 0.9;  // of what was planted: more need not be planted
 constexpr double kSurely = 6;      // standard errors: nor here
 
@@ -129,7 +129,7 @@ std::vector<std::int32_t> plant(const std::vector<std::int32_t>& by_score, const
 SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& rows) {
   SuiteInput out;
   const AttackRows taken = attack_rows(input.released, Symbols(rows.size(), 0), {}, rows);
-  out.released = {taken.data, taken.keys, {}, taken.cell, input.released.cells};
+  out.released = {taken.data, taken.keys, {}, {}, taken.cell, input.released.cells};
   out.source = input.source;
   out.values = input.values;
   out.key_values = input.key_values;
@@ -139,7 +139,7 @@ SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& r
 SuiteOptions light_suite(const SuiteOptions& options) {
   SuiteOptions light = options;
   light.attackers = {AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kForest,
-                     AttackerKind::kLogistic, AttackerKind::kPrior};
+                     AttackerKind::kLogistic, AttackerKind::kDiscriminant, AttackerKind::kPrior};
   light.effort = {.epochs = 10, .patience = 2, .trees = 300, .neighbours = 1};
   light.most_releases = light.most_training_rows;
   light.learning_curve = false;
@@ -209,7 +209,8 @@ AttackPower attack_power(const SuiteInput& input, const AttackTarget& target, co
   AttackTarget discrete = target;
   discrete.continuous = false;
   const SuiteOptions light = light_suite(options);
-  const double hopeless = kHopeless / static_cast<double>(split.test.size());
+  // A weak leak I has gains of variance 2 I, so that even the best of all attackers needs this much.
+  const double least = 2 * kDetected * kDetected / static_cast<double>(split.test.size());
   std::vector<std::vector<PlantedLeakage>> found(scores.size());
   parallel_for(static_cast<std::int64_t>(scores.size()), thread_count(options.threads), [&](std::int64_t at) {
     const Score& score = scores[static_cast<std::size_t>(at)];
@@ -220,18 +221,17 @@ AttackPower attack_power(const SuiteInput& input, const AttackTarget& target, co
     const double most = planted_leakage(shares, 1);
     for (std::size_t k = 0; k < kShares.size(); ++k) {
       const double nats = kShares[k] * most;
-      if (k + 1 < kShares.size() && kShares[k + 1] * most < hopeless) continue;
+      if (k + 1 < kShares.size() && kShares[k + 1] * most < least) continue;
       SeededRandom draw = root.fork(score.name, k);
       const auto rows = plant(by_score, target.code, target.levels, share_for(shares, nats), draw);
       const SuiteResult result = attack(with_rows(input, rows), discrete, split, light);
       own.push_back({score.name, nats, mean_rate(result.gain, split.test_unit)});
       if (significance(own.back().found) > kDetected && own.back().found.value > kFoundAll * nats) break;
       if (significance(own.back().found) > kSurely) break;
+      if (significance(own.back().found) < kNothingSeen && k + 2 < kShares.size()) ++k;
     }
   });
   AttackPower power;
-  // A weak leak I has gains of variance 2 I, so that even the best of all attackers needs this much.
-  const double least = 2 * kDetected * kDetected / static_cast<double>(split.test.size());
   power.nats = scores.empty() ? entropy : std::min(least, entropy);
   for (std::vector<PlantedLeakage>& own : found) {
     power.nats = std::max(power.nats, detectable(own).value_or(entropy));

@@ -11,6 +11,7 @@
 
 #include "ppan/audit/attacker_pool.h"
 #include "ppan/audit/key_tuples.h"
+#include "ppan/audit/telling_relations.h"
 #include "ppan/audit/trace_screen.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
@@ -197,6 +198,7 @@ class Suite {
     choose_rows();
     if (target.continuous) scores_ = normal_scores(target, held_out_rows_);
     find_tuples();
+    find_relations();
     selection_ = rows_from(input_.released, split.selection);
     test_ = rows_from(input_.released, split.test);
     choose_learners();
@@ -259,12 +261,23 @@ class Suite {
     }
   }
 
+  [[nodiscard]] bool counts_by_keys() const {
+    const auto& wanted = options_.attackers;
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), AttackerKind::kKeys) != wanted.end();
+  }
+
   // Keys of several columns, for those who count by keys.
   void find_tuples() {
-    const auto& wanted = options_.attackers;
-    const bool counted = wanted.empty() || std::find(wanted.begin(), wanted.end(), AttackerKind::kKeys) != wanted.end();
-    if (counted && input_.released.coarse.cols() > 1)
+    if (counts_by_keys() && input_.released.coarse.cols() > 1)
       tuples_ = telling_tuples(input_.released.coarse, input_.coarse_values, target_.code, all_rows_, target_.levels);
+  }
+
+  // Features and keys of several cells of a row, at the end of the others.
+  void find_relations() {
+    if (!counts_by_keys() || input_.released.number.cols() + input_.released.keys.cols() == 0) return;
+    const RelationInput looked{{input_.released.number, input_.released.keys}, input_.number, input_.key_source, input_.key_values};
+    relations_ = telling_relations(looked, target_.code, all_rows_, target_.levels, options_.threads);
+    for (const Relation& relation : relations_) features_.source.push_back({relation.column, "relation"});
   }
 
   void choose_learners() {
@@ -273,16 +286,17 @@ class Suite {
       // Most expensive first, so that the threads end together.
       kinds = {AttackerKind::kLargeMlp,   AttackerKind::kTrees,      AttackerKind::kForest,
                AttackerKind::kNeighbours, AttackerKind::kExtraTrees, AttackerKind::kSmallMlp,
-               AttackerKind::kKeys,       AttackerKind::kLogistic,   AttackerKind::kLookup,
-               AttackerKind::kPrior};
+               AttackerKind::kKeys,       AttackerKind::kLogistic,   AttackerKind::kDiscriminant,
+               AttackerKind::kLookup,     AttackerKind::kPrior};
       if (target_.continuous) kinds.insert(kinds.begin() + 2, AttackerKind::kDensity);
     }
     if (!target_.continuous) std::erase(kinds, AttackerKind::kDensity);
-    if (input_.key_values.empty() && tuples_.empty()) std::erase(kinds, AttackerKind::kKeys);
+    if (input_.key_values.empty() && tuples_.empty() && relations_.empty()) std::erase(kinds, AttackerKind::kKeys);
     for (const AttackerKind kind : kinds) {
       learners_.push_back({kind, LearnFrom::kAll});
       const bool cheap = kind == AttackerKind::kTrees || kind == AttackerKind::kLogistic ||
-                         kind == AttackerKind::kForest || kind == AttackerKind::kKeys;
+                         kind == AttackerKind::kForest || kind == AttackerKind::kKeys ||
+                         kind == AttackerKind::kDiscriminant;
       if (!split_.trained.empty() && cheap && options_.held_out_learners)
         learners_.push_back({kind, LearnFrom::kHeldOut});
     }
@@ -308,12 +322,22 @@ class Suite {
                                      std::span<const std::int32_t> rows) const {
     AttackRows part = attack_rows(features, target_.code, scores_.row, rows, features_.kept);
     const Index keys = part.keys.cols();
-    if (tuples_.empty()) return part;
-    part.keys.conservativeResize(Eigen::NoChange, keys + static_cast<Index>(tuples_.size()));
+    const auto tuples = static_cast<Index>(tuples_.size());
+    if (tuples_.empty() && relations_.empty()) return part;
+    part.keys.conservativeResize(Eigen::NoChange, keys + tuples + static_cast<Index>(relations_.size()));
     for (std::size_t t = 0; t < tuples_.size(); ++t) {
       for (std::size_t i = 0; i < rows.size(); ++i)
         part.keys(static_cast<Index>(i), keys + static_cast<Index>(t)) =
             tuples_[t].code(features.coarse, input_.coarse_values, rows[i]);
+    }
+    const Index values = part.data.cols();
+    part.data.conservativeResize(Eigen::NoChange, values + static_cast<Index>(relations_.size()));
+    for (std::size_t r = 0; r < relations_.size(); ++r) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double value = relations_[r].value({features.number, features.keys}, rows[i]);
+        part.data(static_cast<Index>(i), values + static_cast<Index>(r)) = relations_[r].feature(value);
+        part.keys(static_cast<Index>(i), keys + tuples + static_cast<Index>(r)) = relations_[r].bin(value);
+      }
     }
     return part;
   }
@@ -363,6 +387,7 @@ class Suite {
     task.values = features_.values;
     task.key_values = input_.key_values;
     for (const KeyTuple& tuple : tuples_) task.key_values.push_back(tuple.values);
+    for (const Relation& relation : relations_) task.key_values.push_back(relation.bins());
     task.score_edge = scores_.edge;
     task.missing_level = target_.missing_level;
     task.effort = options_.effort;
@@ -548,22 +573,23 @@ class Suite {
               [](const LeakSource& a, const LeakSource& b) { return a.nats > b.nats; });
   }
 
-  // Who says where a leak is. Keys say it less well than features do: the first digits of a number are its value.
+  // Who says where a leak is. Keys say it less well than features do: the first digits of a number are its value. So does
+  // a discriminant: it leans on everything that says the same at once, and shuffling one of several costs it nothing.
   Trained* names_sources(std::vector<Trained>& trained) const {
     constexpr double kClearlyMore = 1.25;
     const double entropy = empirical_entropy(selection_.x, target_.levels);
     Trained* best = nullptr;
-    Trained* keys = nullptr;
+    Trained* other = nullptr;
     for (Trained& t : trained) {
       const AttackerKind kind = t.learner.kind;
       // Neighbours see values only.
       if (kind == AttackerKind::kPrior || kind == AttackerKind::kLookup || kind == AttackerKind::kNeighbours) continue;
-      Trained*& own = kind == AttackerKind::kKeys ? keys : best;
+      Trained*& own = kind == AttackerKind::kKeys || kind == AttackerKind::kDiscriminant ? other : best;
       if (own == nullptr || t.selection_score > own->selection_score) own = &t;
     }
-    const bool by_keys = keys != nullptr && (best == nullptr || entropy + keys->selection_score >
-                                                                    kClearlyMore * (entropy + best->selection_score));
-    return by_keys ? keys : best;
+    const bool by_other = other != nullptr && (best == nullptr || entropy + other->selection_score >
+                                                                      kClearlyMore * (entropy + best->selection_score));
+    return by_other ? other : best;
   }
 
   // Of every key, those of several columns at the end.
@@ -575,6 +601,7 @@ class Suite {
         columns += (columns.empty() ? "" : " and ") + input_.coarse_column[static_cast<std::size_t>(p)];
       out.push_back({columns, "together"});
     }
+    for (const Relation& relation : relations_) out.push_back({relation.column, "relation"});
     return out;
   }
 
@@ -629,12 +656,13 @@ class Suite {
   }
 
   const SuiteInput& input_;
-  const Screened features_;
+  Screened features_;
   const AttackTarget& target_;
   const AttackSplit& split_;
   const SuiteOptions& options_;
   SeededRandom random_;
   std::vector<KeyTuple> tuples_;
+  std::vector<Relation> relations_;
   std::vector<Learner> learners_;
   std::vector<std::int32_t> held_out_rows_;
   std::vector<std::int32_t> all_rows_;
@@ -702,7 +730,8 @@ SuiteInput suite_input(const FeatureMap& map, const AuditTable& released) {
   return {map.apply(released), {},
           map.source(),        map.values(),
           map.key_values(),    map.key_source(),
-          map.coarse_values(), map.coarse_column()};
+          map.coarse_values(), map.coarse_column(),
+          map.numbers()};
 }
 
 void add_known(SuiteInput& input, const AttackTarget& known) {
@@ -803,8 +832,8 @@ AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const V
 
 std::vector<AttackerKind> quick_attackers(bool continuous) {
   std::vector<AttackerKind> kinds{AttackerKind::kTrees, AttackerKind::kForest,   AttackerKind::kSmallMlp,
-                                  AttackerKind::kKeys,  AttackerKind::kLogistic, AttackerKind::kLookup,
-                                  AttackerKind::kPrior};
+                                  AttackerKind::kKeys,  AttackerKind::kLogistic, AttackerKind::kDiscriminant,
+                                  AttackerKind::kLookup, AttackerKind::kPrior};
   if (continuous) kinds.insert(kinds.begin(), AttackerKind::kDensity);
   return kinds;
 }

@@ -1,5 +1,6 @@
 #include "ppan/audit/attacker.h"
 
+#include "ppan/audit/discriminant_attacker.h"
 #include "ppan/audit/forest_attacker.h"
 #include "ppan/audit/key_attacker.h"
 #include "ppan/audit/lookup_attacker.h"
@@ -41,6 +42,8 @@ std::string_view to_string(AttackerKind kind) {
       return "random forest";
     case AttackerKind::kExtraTrees:
       return "extremely randomised trees";
+    case AttackerKind::kDiscriminant:
+      return "linear discriminant";
     case AttackerKind::kKeys:
       return "digits and values";
   }
@@ -87,6 +90,8 @@ std::unique_ptr<Attacker> make_attacker(AttackerKind kind, const AttackTask& tas
       return std::make_unique<ForestAttacker>(task, ForestKind::kRandom);
     case AttackerKind::kExtraTrees:
       return std::make_unique<ForestAttacker>(task, ForestKind::kExtraTrees);
+    case AttackerKind::kDiscriminant:
+      return std::make_unique<DiscriminantAttacker>(task);
     case AttackerKind::kKeys:
       return std::make_unique<KeyAttacker>(task);
   }

@@ -26,6 +26,7 @@ enum class AttackerKind {
   kForest,      ///< Random forest.
   kExtraTrees,  ///< Extremely randomised trees.
   kKeys,        ///< Counts by last digits, first digits and exact values.
+  kDiscriminant, ///< Linear discriminant analysis.
 };
 
 std::string_view to_string(AttackerKind kind);

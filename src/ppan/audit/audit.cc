@@ -293,7 +293,7 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   out.forecast = result.forecast;
   out.learned_rows = result.learned_rows;
   out.upper_end = wide_end(out.leakage);
-  if (out.forecast) out.upper_end = std::max(out.upper_end, out.forecast->ten_times.interval95->high);
+  if (out.forecast) out.upper_end = std::max(out.upper_end, forecast_end(*out.forecast, result.still_rising));
   out.verdict = result.still_rising               ? AuditVerdict::kInconclusive
                 : out.leakage.interval95->low > 0 ? AuditVerdict::kLeakFound
                                                   : AuditVerdict::kNothingFound;

@@ -125,6 +125,10 @@ void add_power(const AttributeAudit& a, const Words& words, std::string& text) {
 
 std::string place_of(const FeatureSource& where) {
   if (where.aspect == "together") return where.column + " together";
+  if (where.aspect == "relation") {
+    return where.column.find(" and ") == std::string::npos ? fmt::format("the arithmetic of \"{}\"", where.column)
+                                                           : fmt::format("what {} say of each other", where.column);
+  }
   if (where.aspect == "equality") return fmt::format("whether {} are the same", where.column);
   return fmt::format("\"{}\", its {}", where.column, where.aspect);
 }

@@ -43,7 +43,7 @@ AttackRows known_rows(const AttackRows& rows, const std::vector<std::int32_t>& f
   for (Index i = 0; i < rows.rows(); ++i) {
     if (!std::isnan(rows.score[i])) known.push_back(static_cast<std::int32_t>(i));
   }
-  AttackFeatures features{rows.data, rows.keys, {}, rows.cell, 0};
+  AttackFeatures features{rows.data, rows.keys, {}, {}, rows.cell, 0};
   y.resize(static_cast<Index>(known.size()));
   for (std::size_t i = 0; i < known.size(); ++i) {
     y[static_cast<Index>(i)] = static_cast<float>(value[from[static_cast<std::size_t>(known[i])]]);

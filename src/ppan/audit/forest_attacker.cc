@@ -13,6 +13,7 @@ constexpr int kMostBins = 64;            // different thresholds of a feature
 constexpr int kMostDepth = 24;
 constexpr double kPriorRows = 1;  // that the prior counts for in a leaf
 constexpr std::array<Index, 2> kLeastLeaf{3, 30};
+constexpr int kTriedTrees = 15;  // of each size of leaves
 
 using Bins = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
 
@@ -61,7 +62,7 @@ class Grower {
         std::max<Index>(1, std::min<Index>(rows.bin.cols(), std::lround(std::ceil(2 * std::sqrt(features)))));
     features_.resize(static_cast<std::size_t>(rows.bin.cols()));
     std::iota(features_.begin(), features_.end(), Index{0});
-    count_.resize(static_cast<std::size_t>(task.levels) * kMostBins);
+    count_.assign(static_cast<std::size_t>(task.levels) * kMostBins, 0);
     left_.resize(static_cast<std::size_t>(task.levels));
     all_.resize(static_cast<std::size_t>(task.levels));
   }
@@ -155,10 +156,8 @@ class Grower {
   void try_feature(Index feature, std::span<const std::int32_t> part, const std::vector<std::int32_t>& all,
                    double whole, Split& best) {
     const auto levels = static_cast<std::size_t>(task_.levels);
-    const auto bins = static_cast<int>(rows_.edge[static_cast<std::size_t>(feature)].size()) + 1;
-    std::fill(count_.begin(), count_.begin() + static_cast<std::ptrdiff_t>(levels) * bins, 0);
     const std::uint8_t* bin = rows_.bin.col(feature).data();
-    int low = bins;
+    int low = kMostBins;
     int high = -1;
     for (std::size_t i = 0; i < part.size(); ++i) {
       const int b = bin[part[i]];
@@ -166,19 +165,28 @@ class Grower {
       high = std::max(high, b);
       count_[static_cast<std::size_t>(b) * levels + static_cast<std::size_t>(own_[i])] += 1;
     }
-    if (low == high) return;
+    if (low < high) try_thresholds(feature, low, high, static_cast<std::int32_t>(part.size()), all, whole, best);
+    // Counts are 0 outside a call: most nodes are small and touch few bins.
+    std::fill(count_.begin() + static_cast<std::ptrdiff_t>(levels) * low,
+              count_.begin() + static_cast<std::ptrdiff_t>(levels) * (high + 1), 0);
+  }
+
+  void try_thresholds(Index feature, int low, int high, std::int32_t rows, const std::vector<std::int32_t>& all,
+                      double whole, Split& best) {
+    const auto levels = static_cast<std::size_t>(task_.levels);
     const int only =
         kind_ == ForestKind::kExtraTrees ? low + 1 + static_cast<int>(random_.index(high - low)) : -1;
     std::fill(left_.begin(), left_.end(), 0);
     std::int32_t left_rows = 0;
-    const auto rows = static_cast<std::int32_t>(part.size());
     for (int b = low; b < high; ++b) {
+      const std::int32_t before = left_rows;
       for (std::size_t l = 0; l < levels; ++l) {
         const std::int32_t c = count_[static_cast<std::size_t>(b) * levels + l];
         left_[l] += c;
         left_rows += c;
       }
-      if (only >= 0 && b + 1 != only) continue;
+      // Above an empty bin the rows are split as below it.
+      if (only >= 0 ? b + 1 != only : left_rows == before) continue;
       if (left_rows < least_leaf_ || rows - left_rows < least_leaf_) continue;
       for (std::size_t l = 0; l < levels; ++l) all_[l] = all[l] - left_[l];
       const double gain = sum_log(left_, left_rows) + sum_log(all_, rows - left_rows) - whole;
@@ -216,36 +224,52 @@ std::vector<std::int32_t> sample_rows(Index rows, ForestKind kind, RandomSource&
 void ForestAttacker::fit(const AttackRows& train, const AttackRows& selection, RandomSource& random) {
   const BinnedRows binned = bin_rows(train.data);
   const int trees = std::max(10, task_.effort.trees / 20);
-  double best = -std::numeric_limits<double>::infinity();
-  for (const Index least_leaf : kLeastLeaf) {
-    std::vector<Tree> grown;
-    for (int t = 0; t < trees; ++t) {
+  const int first = std::min(trees, kTriedTrees);
+  const auto grow = [&](Index least_leaf, int count, std::vector<Tree>& grown) {
+    for (int t = 0; t < count; ++t) {
       Grower grower(binned, train.x, task_, kind_, least_leaf, random);
       grown.push_back(grower.grow(sample_rows(train.rows(), kind_, random)));
     }
+  };
+  double best = -std::numeric_limits<double>::infinity();
+  Index chosen = kLeastLeaf.front();
+  // Few trees show which leaves are better; only those are grown to the end.
+  for (const Index least_leaf : kLeastLeaf) {
+    std::vector<Tree> grown;
+    grow(least_leaf, first, grown);
     std::swap(trees_, grown);
     const double score = mean_score(log_probability(selection), selection.x);
     if (score > best) {
       best = score;
+      chosen = least_leaf;
     } else {
       std::swap(trees_, grown);
     }
   }
+  grow(chosen, trees - first, trees_);
 }
 
 Matrix<float> ForestAttacker::log_probability(const AttackRows& rows) {
-  Matrix<float> out = Matrix<float>::Zero(rows.rows(), task_.levels);
-  for (const Tree& tree : trees_) {
-    for (Index i = 0; i < rows.rows(); ++i) {
-      const Node* node = tree.nodes.data();
-      while (node->feature >= 0)
-        node = tree.nodes.data() + node->below + (rows.data(i, node->feature) < node->threshold ? 0 : 1);
-      for (Index l = 0; l < task_.levels; ++l)
-        out(i, l) += tree.shares[static_cast<std::size_t>(node->below + l)];
+  // A few rows at a time, cell beside cell: every tree jumps from feature to feature of a row.
+  constexpr Index kBlock = 128;
+  using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  RowMajor out = RowMajor::Zero(rows.rows(), task_.levels);
+  RowMajor block;
+  for (Index begin = 0; begin < rows.rows(); begin += kBlock) {
+    const Index count = std::min(kBlock, rows.rows() - begin);
+    block = rows.data.middleRows(begin, count);
+    for (const Tree& tree : trees_) {
+      for (Index i = 0; i < count; ++i) {
+        const float* cell = block.row(i).data();
+        const Node* node = tree.nodes.data();
+        while (node->feature >= 0)
+          node = tree.nodes.data() + node->below + (cell[node->feature] < node->threshold ? 0 : 1);
+        for (Index l = 0; l < task_.levels; ++l)
+          out(begin + i, l) += tree.shares[static_cast<std::size_t>(node->below + l)];
+      }
     }
   }
-  out = (out / static_cast<float>(std::max<std::size_t>(1, trees_.size()))).array().max(1e-12F).log();
-  return out;
+  return (out / static_cast<float>(std::max<std::size_t>(1, trees_.size()))).array().max(1e-12F).log();
 }
 
 }  // namespace ppan

@@ -40,7 +40,7 @@ JointAttack joint_attack(SuiteInput input, const std::vector<AttackTarget>& targ
   bool forecast = false;
   const auto add_end = [&](const SuiteResult& link) {
     forecast = forecast || link.forecast.has_value();
-    ends += link.forecast ? link.forecast->ten_times.interval95->high
+    ends += link.forecast ? forecast_end(*link.forecast, link.still_rising)
                           : std::max(0.0, mean_rate(link.gain, split.test_unit).interval95.high);
     entropies += link.entropy;
   };

@@ -46,6 +46,11 @@ Estimate forecast(std::span<const Index> rows, std::span<const Vector<double>> g
 
 }  // namespace
 
+double forecast_end(const LearningForecast& forecast, bool still_rising) {
+  return still_rising ? std::max(forecast.limit.interval95->high, forecast.ten_times.interval95->high)
+                      : forecast.ten_times.interval95->high;
+}
+
 std::optional<LearningForecast> forecast_learning(std::span<const Index> rows,
                                                   std::span<const Vector<double>> gain, double entropy,
                                                   const Units& unit) {

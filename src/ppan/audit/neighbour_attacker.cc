@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace ppan {
@@ -10,6 +11,38 @@ namespace {
 
 constexpr std::array<Index, 6> kCounts{3, 10, 30, 100, 300, 1000};
 constexpr Index kBlock = 128;  // rows whose distances are held at once
+constexpr Index kMostChosenOn = 3000;  // selection rows
+
+// Positions of the `most` least distances, of equal ones the first; in no order.
+void nearest_rows(const float* distance, Index count, Index most, std::vector<float>& sample,
+                  std::vector<std::int32_t>& found) {
+  constexpr Index kStep = 16;
+  const auto nearer = [distance](std::int32_t a, std::int32_t b) {
+    return distance[a] < distance[b] || (distance[a] == distance[b] && a < b);
+  };
+  const auto within = [&](float limit) {
+    found.clear();
+    for (Index i = 0; i < count; ++i) {
+      if (distance[i] <= limit) found.push_back(static_cast<std::int32_t>(i));
+    }
+  };
+  // A sample says how far one has to look; to look at all of them takes much longer.
+  const auto share = static_cast<double>(most) / kStep;
+  const auto rank = static_cast<Index>(share + 3 * std::sqrt(share) + 4);
+  sample.clear();
+  for (Index i = 0; i < count; i += kStep) sample.push_back(distance[i]);
+  float limit = std::numeric_limits<float>::infinity();
+  if (rank < static_cast<Index>(sample.size())) {
+    std::nth_element(sample.begin(), sample.begin() + rank, sample.end());
+    limit = sample[static_cast<std::size_t>(rank)];
+  }
+  within(limit);
+  if (static_cast<Index>(found.size()) < most) within(std::numeric_limits<float>::infinity());
+  if (most < static_cast<Index>(found.size())) {
+    std::nth_element(found.begin(), found.begin() + most, found.end(), nearer);
+    found.resize(static_cast<std::size_t>(most));
+  }
+}
 
 }  // namespace
 
@@ -22,30 +55,27 @@ Matrix<float> NeighbourAttacker::values_of(const AttackRows& rows) const {
 }
 
 template <typename Take>
-void NeighbourAttacker::visit(const AttackRows& rows, Index most, const Take& take) const {
+void NeighbourAttacker::visit(const AttackRows& rows, Index last, Index most, bool in_order, const Take& take) const {
   const Matrix<float> values = values_of(rows);
   Matrix<float> distance;  // a column per row of the block
-  std::vector<std::int32_t> order(label_.size());
-  Symbols nearest(static_cast<std::size_t>(most));
-  for (Index first = 0; first < rows.rows(); first += kBlock) {
-    const Index count = std::min(kBlock, rows.rows() - first);
+  std::vector<float> sample;
+  std::vector<std::int32_t> found;
+  Symbols nearest;
+  for (Index first = 0; first < last; first += kBlock) {
+    const Index count = std::min(kBlock, last - first);
     // |r - v|^2 = |r|^2 - 2 r.v + |v|^2, the last the same for all r.
     distance.noalias() = -2 * reference_ * values.middleRows(first, count).transpose();
     distance.colwise() += reference_norm_;
     for (Index i = 0; i < count; ++i) {
       const float* d = distance.col(i).data();
-      const auto nearer = [d](std::int32_t a, std::int32_t b) {
-        return d[a] < d[b] || (d[a] == d[b] && a < b);
-      };
-      std::iota(order.begin(), order.end(), 0);
-      if (most < static_cast<Index>(order.size())) {
-        std::nth_element(order.begin(), order.begin() + most, order.end(), nearer);
+      nearest_rows(d, distance.rows(), most, sample, found);
+      if (in_order) {
+        std::sort(found.begin(), found.end(), [d](std::int32_t a, std::int32_t b) {
+          return d[a] < d[b] || (d[a] == d[b] && a < b);
+        });
       }
-      std::sort(order.begin(), order.begin() + most, nearer);
-      for (Index j = 0; j < most; ++j) {
-        nearest[static_cast<std::size_t>(j)] =
-            label_[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])];
-      }
+      nearest.clear();
+      for (const std::int32_t row : found) nearest.push_back(label_[static_cast<std::size_t>(row)]);
       take(first + i, nearest);
     }
   }
@@ -75,7 +105,7 @@ void NeighbourAttacker::fit(const AttackRows& train, const AttackRows& selection
   }
   if (counts.empty()) return;
   std::vector<double> score(counts.size(), 0);
-  visit(selection, counts.back(), [&](Index row, const Symbols& nearest) {
+  visit(selection, std::min(kMostChosenOn, selection.rows()), counts.back(), true, [&](Index row, const Symbols& nearest) {
     const std::int32_t x = selection.x[static_cast<std::size_t>(row)];
     Index hits = 0;
     std::size_t c = 0;
@@ -94,7 +124,7 @@ Matrix<float> NeighbourAttacker::log_probability(const AttackRows& rows) {
   Matrix<float> out = prior_rows(rows.rows());
   if (k_ == 0) return out;
   Vector<double> count(task_.levels);
-  visit(rows, k_, [&](Index row, const Symbols& nearest) {
+  visit(rows, rows.rows(), k_, false, [&](Index row, const Symbols& nearest) {
     count = task_.prior;
     for (const std::int32_t label : nearest) count[label] += 1;
     out.row(row) = (count / static_cast<double>(k_ + 1)).array().log().matrix().cast<float>().transpose();

@@ -21,6 +21,8 @@ constexpr int kPatience = 15;     // rounds without gain
 constexpr int kLeastRounds = 15;  // with many classes the budget of trees is spent soon
 constexpr int kMostRounds = 300;
 constexpr Index kManyFeatures = 256;
+constexpr std::int32_t kManyLevels = 8;  // a tree for each in every round
+constexpr Index kFewRows = 20'000;
 
 void check(int status) {
   if (status == 0) return;
@@ -96,7 +98,7 @@ double last_number(const char* text) {
 // Owner of a model of XGBoost.
 class TreeModel {
  public:
-  TreeModel(const TreeData& train, const TreeData& selection, Index features) {
+  TreeModel(const TreeData& train, const TreeData& selection, bool coarse) {
     const std::array<DMatrixHandle, 2> data{train.handle(), selection.handle()};
     check(XGBoosterCreate(data.data(), data.size(), &handle_));
     set("verbosity", "0");
@@ -104,7 +106,7 @@ class TreeModel {
     set("tree_method", "hist");
     set("min_child_weight", "1");
     // Most of the time goes into looking for the best threshold of every feature in every node.
-    if (features > kManyFeatures) set("max_bin", "64");
+    if (coarse) set("max_bin", "64");
   }
   ~TreeModel() { XGBoosterFree(handle_); }
   TreeModel(const TreeModel&) = delete;
@@ -157,7 +159,7 @@ class TreeModel {
 struct TreeAttacker::Booster {
   TreeModel model;
   std::vector<float> start;
-  Booster(const TreeData& train, const TreeData& selection, Index features) : model(train, selection, features) {}
+  Booster(const TreeData& train, const TreeData& selection, bool coarse) : model(train, selection, coarse) {}
 };
 
 TreeAttacker::TreeAttacker(const AttackTask& task) : Attacker(task) {}
@@ -179,9 +181,11 @@ void TreeAttacker::fit(const AttackRows& train, const AttackRows& selection, Ran
   b.set_labels(selection.x);
   b.set_start(start);
   const int rounds = std::clamp(task_.effort.trees / (binary ? 1 : task_.levels), kLeastRounds, kMostRounds);
+  const bool coarse =
+      train.data.cols() > kManyFeatures || (task_.levels >= kManyLevels && train.rows() < kFewRows);
   double least = std::numeric_limits<double>::infinity();
   for (const TreeShape& shape : kShapes) {
-    auto booster = std::make_unique<Booster>(a, b, train.data.cols());
+    auto booster = std::make_unique<Booster>(a, b, coarse);
     booster->start = start;
     TreeModel& model = booster->model;
     model.set("objective", binary ? "binary:logistic" : "multi:softprob");
@@ -234,7 +238,7 @@ TreeRegression regress_with_trees(const Matrix<float>& train, const Vector<float
   TreeData c(test);
   a.set("label", {y_train.data(), y_train.data() + y_train.size()});
   b.set("label", {y_selection.data(), y_selection.data() + y_selection.size()});
-  TreeModel model(a, b, train.cols());
+  TreeModel model(a, b, train.cols() > kManyFeatures);
   model.set("objective", "reg:squarederror");
   model.set("base_score", fmt::format("{}", y_train.mean()));
   model.set("eta", "0.1");

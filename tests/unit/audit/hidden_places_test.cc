@@ -146,6 +146,170 @@ TEST(HiddenPlaces, TwoColumnsThatHaveTheSame) {
   expect_found(hidden, "home and work", "equality");
 }
 
+// Relations: no column and no coarse pair of columns tells anything by itself.
+
+TEST(HiddenPlaces, ANumberThatIsTwelveTimesAnother) {
+  Hidden hidden(41);
+  std::vector<std::string> monthly;
+  std::vector<std::string> yearly;
+  for (const std::int32_t said : hidden.said) {
+    const std::int64_t own = 1000 + hidden.pick(4000);
+    monthly.push_back(fmt::format("{}", own));
+    yearly.push_back(fmt::format("{}", 12 * (said == 1 ? own : 1000 + hidden.pick(4000))));
+  }
+  hidden.add("monthly", monthly);
+  hidden.add("yearly", yearly);
+  expect_found(hidden, "monthly and yearly", "relation");
+}
+
+TEST(HiddenPlaces, RowsOnALine) {
+  Hidden hidden(42);
+  std::vector<std::string> a;
+  std::vector<std::string> b;
+  for (const std::int32_t said : hidden.said) {
+    const std::int64_t own = 100 + hidden.pick(2000);
+    a.push_back(fmt::format("{}", own));
+    b.push_back(fmt::format("{}", 3 * (said == 1 ? own : 100 + hidden.pick(2000)) + 17));
+  }
+  hidden.add("a", a);
+  hidden.add("b", b);
+  expect_found(hidden, "a and b", "relation");
+}
+
+TEST(HiddenPlaces, WhichOfTwoIsLarger) {
+  Hidden hidden(43);
+  std::vector<std::string> a;
+  std::vector<std::string> b;
+  for (const std::int32_t said : hidden.said) {
+    const std::int64_t one = hidden.pick(100'000);
+    const std::int64_t other = hidden.pick(100'000);
+    a.push_back(fmt::format("{}", said == 1 ? std::min(one, other) : std::max(one, other)));
+    b.push_back(fmt::format("{}", said == 1 ? std::max(one, other) : std::min(one, other)));
+  }
+  hidden.add("a", a);
+  hidden.add("b", b);
+  expect_found(hidden, "a and b", "relation");
+}
+
+TEST(HiddenPlaces, TheLastDigitOfASum) {
+  for (const bool three : {false, true}) {
+    SCOPED_TRACE(three);
+    Hidden hidden(44);
+    std::vector<std::string> a;
+    std::vector<std::string> b;
+    std::vector<std::string> c;
+    for (const std::int32_t said : hidden.said) {
+      const std::int64_t first = 100 + hidden.pick(5000);
+      const std::int64_t second = 100 + hidden.pick(5000);
+      const std::int64_t sum = 5 * said + hidden.pick(5);
+      const std::int64_t last = (sum + 100'000 - first - (three ? second : 0)) % 10;
+      a.push_back(fmt::format("{}", first));
+      b.push_back(fmt::format("{}", second));
+      c.push_back(fmt::format("{}", 10 * (10 + hidden.pick(500)) + last));
+    }
+    hidden.add("a", a);
+    hidden.add("b", b);
+    hidden.add("c", c);
+    expect_found(hidden, three ? "a and b and c" : "a and c", "relation");
+  }
+}
+
+TEST(HiddenPlaces, TheRestBySeven) {
+  Hidden hidden(45);
+  std::vector<std::string> id;
+  for (const std::int32_t said : hidden.said)
+    id.push_back(fmt::format("{}", 7 * (1000 + hidden.pick(8000)) + (said == 1 ? hidden.pick(3) : 3 + hidden.pick(4))));
+  hidden.add("id", id);
+  expect_found(hidden, "id", "relation");
+}
+
+TEST(HiddenPlaces, TheSumOfTheDigits) {
+  Hidden hidden(46);
+  std::vector<std::string> code;
+  for (const std::int32_t said : hidden.said) {
+    const std::int64_t front = 1000 + hidden.pick(9000);
+    const std::int64_t sum = front / 1000 + front / 100 % 10 + front / 10 % 10 + front % 10;
+    code.push_back(fmt::format("{}{}", front, 2 * hidden.pick(5) + (sum + said) % 2));
+  }
+  hidden.add("code", code);
+  expect_found(hidden, "code", "relation");
+}
+
+TEST(HiddenPlaces, APeriodOfANumber) {
+  Hidden hidden(47);
+  std::vector<std::string> value;
+  for (const std::int32_t said : hidden.said)
+    value.push_back(
+        fmt::format("{:.2f}", 27 * static_cast<double>(hidden.pick(37)) + 13.5 * (said + hidden.random.uniform())));
+  hidden.add("value", value);
+  expect_found(hidden, "value", "relation");
+}
+
+TEST(HiddenPlaces, WholeWeeksBetweenTwoDays) {
+  Hidden hidden(48);
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+  for (const std::int32_t said : hidden.said) {
+    const std::int64_t day = 14'000 + hidden.pick(3000);
+    append_date(day, first.emplace_back());
+    append_date(day + 7 * hidden.pick(200) + (said == 1 ? 0 : 1 + hidden.pick(6)), second.emplace_back());
+  }
+  hidden.add("first", first);
+  hidden.add("second", second);
+  expect_found(hidden, "first and second", "relation");
+}
+
+TEST(HiddenPlaces, ThePlaceOfANumberWithinItsGroup) {
+  Hidden hidden(49);
+  std::vector<std::string> branch;
+  std::vector<std::string> score;
+  for (const std::int32_t said : hidden.said) {
+    const std::int64_t own = hidden.pick(40);
+    branch.push_back(fmt::format("branch {}", own));
+    score.push_back(fmt::format("{}", (31 * own * own + 7919 * own) % 50'021 + (said == 1 ? 150 + hidden.pick(100) : hidden.pick(100))));
+  }
+  hidden.add("branch", branch);
+  hidden.add("score", score);
+  expect_found(hidden, "score and branch", "relation");
+}
+
+TEST(HiddenPlaces, HowManyCellsOfARowAreMissing) {
+  Hidden hidden(63);
+  std::vector<std::vector<std::string>> cells(6, std::vector<std::string>(kRows));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kRows); ++i) {
+    std::int64_t missing = hidden.said[i];
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const bool gone = c + 1 < cells.size() ? hidden.pick(2) == 0 : missing % 2 == 1;
+      missing += gone ? 1 : 0;
+      cells[c][i] = gone ? "" : fmt::format("{}", hidden.pick(1000));
+    }
+  }
+  for (std::size_t c = 0; c < cells.size(); ++c) hidden.add(fmt::format("q{}", c), cells[c]);
+  expect_found(hidden, "row", "missing");
+}
+
+TEST(HiddenPlaces, RowsThatOccurTwice) {
+  Hidden hidden(64);
+  std::vector<std::string> note(static_cast<std::size_t>(kRows));
+  std::ptrdiff_t open = -1;  // a row that waits for its double
+  for (std::size_t i = 0; i < note.size(); ++i) {
+    note[i] = fmt::format("{}", hidden.pick(50));
+    if (hidden.said[i] == 0) continue;
+    if (open >= 0) {
+      note[i] = note[static_cast<std::size_t>(open)];
+      for (AuditColumn& column : hidden.input.released.columns) {
+        column.code[i] = column.code[static_cast<std::size_t>(open)];
+        if (column.numeric()) column.number[static_cast<Index>(i)] = column.number[open];
+      }
+      open = -1;
+    } else {
+      open = static_cast<std::ptrdiff_t>(i);
+    }
+  }
+  hidden.add("note", note);
+  expect_found(hidden, "row", "repeats");
+}
+
 // The cells say nothing, but rows of one class stand together in blocks of ten.
 TEST(HiddenPlaces, NeighboursInTheFile) {
   Hidden hidden(37);
@@ -179,6 +343,11 @@ TEST(HiddenPlaces, NothingWhereNothingIsHidden) {
     }
     hidden.add("id", id);
     hidden.add("day", day);
+    for (const char* name : {"a", "b", "c", "d"}) {
+      std::vector<std::string> cells;
+      for (Index i = 0; i < kRows; ++i) cells.push_back(fmt::format("{}", hidden.pick(5000)));
+      hidden.add(name, cells);
+    }
     const AuditReport report = audit(hidden.input, {.quick = true, .details = false, .measure_power = false});
     if (report.leakage().interval95->low > 0) ++found;
   }

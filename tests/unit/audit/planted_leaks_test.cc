@@ -39,7 +39,8 @@ TEST(PlantedLeaks, EachIsCaughtAndItsPlaceNamed) {
       for (const LeakSource& source : a.sources) {
         // The same fact may show on several sides of a column: a number of another length is another value.
         named = named || source.where.column == leak.column ||
-                (source.where.aspect == "together" && source.where.column.starts_with(leak.column + " and "));
+                ((source.where.aspect == "together" || source.where.aspect == "relation") &&
+                 source.where.column.starts_with(leak.column + " and "));
       }
       EXPECT_TRUE(named) << "first named: " << a.sources[0].where.column << " " << a.sources[0].where.aspect;
     }
