@@ -149,8 +149,13 @@ class Queue {
   void end(std::exception_ptr failure) {
     const std::scoped_lock lock(mutex_);
     ended_ = true;
-    failure_ = std::move(failure);
+    if (!failure_) failure_ = std::move(failure);
     changed_.notify_all();
+  }
+  /// Rows that cannot be handed over: this is what went wrong, whatever the engine makes of it.
+  void refuse(std::exception_ptr failure) {
+    const std::scoped_lock lock(mutex_);
+    failure_ = std::move(failure);
   }
   [[nodiscard]] std::exception_ptr failure() {
     const std::scoped_lock lock(mutex_);
@@ -287,6 +292,7 @@ void give_rows(duckdb_function_info info, duckdb_data_chunk output) {
   try {
     queue.give(info, output);
   } catch (const std::exception& error) {
+    queue.refuse(std::current_exception());
     duckdb_library().function_set_error(info, error.what());
   }
 }
