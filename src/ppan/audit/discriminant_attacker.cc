@@ -1,11 +1,10 @@
 #include "ppan/audit/discriminant_attacker.h"
 
-#include <Eigen/Cholesky>
-
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "ppan/core/linear_algebra.h"
 #include "ppan/game/softmax.h"
 
 namespace ppan {
@@ -69,7 +68,7 @@ void DiscriminantAttacker::fit(const AttackRows& train, const AttackRows& select
     } else {
       Matrix<double> shrunk = (1 - shrinkage) * covariance;
       shrunk.diagonal() += shrinkage * variance + Vector<double>::Constant(features, kLeastVariance);
-      slope = shrunk.ldlt().solve(mean);
+      slope = solve_symmetric(shrunk, mean);
     }
     const Vector<double> offset = -0.5 * mean.cwiseProduct(slope).colwise().sum().transpose();
     for (const float temperature : kTemperature) {

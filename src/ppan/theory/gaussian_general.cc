@@ -169,7 +169,7 @@ Problems check_covariance(const MatrixRef<double>& whole, Index sensitive) {
                                i + 1, whole(j, i), i + 1, j + 1, whole(i, j)));
     }
   }
-  const double least = Solver(symmetric(whole), Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
+  const double least = symmetric_eigenvalues(symmetric(whole)).minCoeff();
   list.require(least >= -1e-9 * scale, "covariance",
                fmt::format("is not positive semi-definite: its least eigenvalue is {:.6g}", least));
   return list.take();

@@ -219,6 +219,12 @@ TEST(TableCurve, HasAnEndWhereAttackersFindNothing) {
   ASSERT_EQ(end.points.size(), 1U);
   EXPECT_GT(end.unchanged->audit.leakage().nats, 0.5);
   EXPECT_LT(end.points[0].measured.audit.leakage().nats, 0.03);
+  // The completed curve ends in rows that are drawn without looking at anybody, and that is known, not found.
+  ASSERT_TRUE(end.independent && end.constant);
+  EXPECT_EQ(end.independent->upper->nats, 0);
+  EXPECT_EQ(end.independent->audit.upper_end(), 0);
+  EXPECT_EQ(end.hull_points().back().distortion, end.independent->change.distortion);
+  EXPECT_EQ(end.model_of(end.hull_points().size() - 1).components()[0].kind, ComponentKind::kHeads);
   options.budgets = {0.05};
   const TableCurveResult given = curve_of(csv, schema, options);
   EXPECT_GT(given.points[0].measured.audit.leakage().nats, 0.3);  // what the end would be without going on

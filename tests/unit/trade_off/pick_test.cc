@@ -49,6 +49,13 @@ TEST(Pick, OnlyRowsWithAModelAreCandidates) {
   EXPECT_EQ(found.points.back().leakage, 0) << "nothing leaks less than nothing";
 }
 
+TEST(Pick, IndependentRowsInsteadOfOneRowForEverybody) {
+  CurveTable both = curve();
+  both.rows.push_back(row("reference/independent", 1.5, 0, "independent.ppan"));
+  EXPECT_THAT(candidates_of(both, {.found = true}, "curve").files,
+              ::testing::ElementsAre("point-01.ppan", "point-02.ppan", "unchanged.ppan", "independent.ppan"));
+}
+
 TEST(Pick, CautionTakesTheUpperEnd) {
   EXPECT_DOUBLE_EQ(candidates_of(curve(), {}, "curve").points.front().leakage, 0.3);
 }
