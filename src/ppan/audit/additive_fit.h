@@ -1,8 +1,9 @@
 #pragma once
 
 // What single columns tell, and what something else tells beyond them. The attribute is modelled by a sum of
-// contributions of the columns, each a table of counts, fitted by iterative scaling: afterwards every value of every column has as many
-// rows of every level as the model expects. What differs from that in the values of another code is beyond the columns (a score test).
+// contributions of the columns, each a table of counts, fitted by iterative scaling: afterwards every value of
+// every column has as many rows of every level as the model expects. What differs from that in the values of
+// another code is beyond the columns (a score test).
 
 #include <cstdint>
 #include <vector>
@@ -20,8 +21,8 @@ class AdditiveFit {
   void add(Symbols code, std::int32_t values);
   /// Goes through all columns once.
   void sweep();
-  /// How far a code of the rows is from what the columns explain: standard deviations of a normal number, by the cube root
-  /// of chi-squared (Wilson and Hilferty, 1931).
+  /// How far a code of the rows is from what the columns explain: standard deviations of a normal number, by
+  /// the cube root of chi-squared (Wilson and Hilferty, 1931).
   [[nodiscard]] double beyond(const Symbols& code, std::int32_t values) const;
   /// Truth less expectation, levels x rows.
   [[nodiscard]] const Matrix<float>& residual() const { return residual_; }

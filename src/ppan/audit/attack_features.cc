@@ -422,13 +422,15 @@ void FeatureMap::write_row(const AuditTable& released, const TakeFeature& take) 
   auto& odd = raw.add("row", "missing", false);
   auto& others = raw.add("row", "repeats", false);
   for (const AuditColumn& column : released.columns) {
-    for (Index i = 0; i < released.rows(); ++i) missing[i] += column.missing[static_cast<std::size_t>(i)] ? 1.0F : 0.0F;
+    for (Index i = 0; i < released.rows(); ++i)
+      missing[i] += column.missing[static_cast<std::size_t>(i)] ? 1.0F : 0.0F;
   }
   for (Index i = 0; i < released.rows(); ++i) odd[i] = std::fmod(missing[i], 2.0F);
   const std::vector<std::uint64_t> hash = row_hashes(released);
   for (std::size_t i = 0; i < hash.size(); ++i) {
     const auto at = cell_.find(hash[i]);
-    const Index count = at == cell_.end() ? 0 : cell_rows_[static_cast<std::size_t>(at->second)] - (row_cell_[i] == at->second ? 1 : 0);
+    if (at == cell_.end()) continue;
+    const Index count = cell_rows_[static_cast<std::size_t>(at->second)] - (row_cell_[i] == at->second ? 1 : 0);
     others[static_cast<Index>(i)] = std::log1p(static_cast<float>(count));
   }
   for (const RawFeature& feature : raw.features) take(feature);

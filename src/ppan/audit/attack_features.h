@@ -3,8 +3,9 @@
 // From released columns to what a learning attacker looks at. Beside the values themselves it is given every
 // trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often
 // its exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells
-// are missing, how many of a row and how that is marked, how often the whole row occurs, what day of the week and what time of day it was, and where in the file the
-// row stands. Constant features are dropped, all others standardised. Keys are what an attacker counts by: last
+// are missing, how many of a row and how that is marked, how often the whole row occurs, what day of the week and
+// what time of day it was, and where in the file the row stands. Constant features are dropped, all others
+// standardised. Keys are what an attacker counts by: last
 // digits, first digits, exact values, parts of texts (text_parts.h), days and hours, blocks of neighbouring rows.
 
 #include <cstdint>
@@ -46,7 +47,7 @@ struct AttackFeatures {
   Matrix<float> data;  ///< Rows x features.
   KeyMatrix keys;      ///< Rows x keys.
   KeyMatrix coarse{};  ///< Rows x coarse codes, few values each: what is counted by together (key_tuples.h).
-  Matrix<double> number{};  ///< Rows x columns of numbers, NaN where there is none: what relations are made of (relation.h).
+  Matrix<double> number{};  ///< Rows x columns of numbers, NaN where there is none: relations are made of them.
   Symbols cell;        ///< The exact released row as one symbol; -1: not among those the map was built on.
   std::int32_t cells = 0;  ///< Different rows the map was built on.
 };

@@ -275,7 +275,8 @@ class Suite {
   // Features and keys of several cells of a row, at the end of the others.
   void find_relations() {
     if (!counts_by_keys() || input_.released.number.cols() + input_.released.keys.cols() == 0) return;
-    const RelationInput looked{{input_.released.number, input_.released.keys}, input_.number, input_.key_source, input_.key_values};
+    const RelationInput looked{
+        {input_.released.number, input_.released.keys}, input_.number, input_.key_source, input_.key_values};
     relations_ = telling_relations(looked, target_.code, all_rows_, target_.levels, options_.threads);
     for (const Relation& relation : relations_) features_.source.push_back({relation.column, "relation"});
   }

@@ -16,10 +16,12 @@ constexpr std::size_t kMostRows = 2000;
 constexpr std::size_t kLeastRows = 200;
 constexpr double kClear = 2;
 
-// The part of the residual that goes along with a wave of so many cycles, as a normal number (see AdditiveFit::beyond).
+// The part of the residual that goes along with a wave of so many cycles, as a normal number (see
+// AdditiveFit::beyond).
 class Waves {
  public:
-  Waves(const std::vector<double>& value, const std::vector<Index>& rows, double low, double range, const AdditiveFit& fit)
+  Waves(const std::vector<double>& value, const std::vector<Index>& rows, double low, double range,
+        const AdditiveFit& fit)
       : residual_(fit.residual().rows(), static_cast<Index>(rows.size())) {
     phase_.resize(static_cast<Index>(rows.size()));
     Vector<float> variance = Vector<float>::Zero(residual_.rows());
@@ -53,7 +55,8 @@ class Waves {
 
 }  // namespace
 
-std::optional<double> telling_period(const std::vector<double>& value, const AdditiveFit& fit, double unit, double most_work) {
+std::optional<double> telling_period(const std::vector<double>& value, const AdditiveFit& fit, double unit,
+                                     double most_work) {
   std::vector<Index> rows;
   std::vector<double> sorted;
   for (std::size_t i = 0; i < value.size() && rows.size() < kMostRows; ++i) {

@@ -59,7 +59,8 @@ double Relation::value(const RelationRows& rows, Index row) const {
     const auto& others = (*group)[static_cast<std::size_t>(own)];
     const auto low = std::lower_bound(others.begin(), others.end(), a);
     const auto high = std::upper_bound(low, others.end(), a);
-    return static_cast<double>((low - others.begin()) + (high - others.begin())) / (2 * static_cast<double>(others.size()));
+    return static_cast<double>((low - others.begin()) + (high - others.begin())) /
+           (2 * static_cast<double>(others.size()));
   }
   if (kind == RelationKind::kRest) return rest(whole(a, scale[0]), parameter);
   if (kind == RelationKind::kDigitSum) return rest(digit_sum(whole(a, scale[0])), 10);

@@ -1,8 +1,9 @@
 #pragma once
 
-// One number made of several cells of a row: a difference, a ratio, which of two is larger, the last digit of a sum, the
-// rest by seven, the place of a number among those of its group. Each cell may be independent of the attribute while such
-// a number says it outright, and learners that split column by column need far more rows than an attacker who thinks of it.
+// One number made of several cells of a row: a difference, a ratio, which of two is larger, the last digit of a
+// sum, the rest by seven, the place of a number among those of its group. Each cell may be independent of the
+// attribute while such a number says it outright, and learners that split column by column need far more rows
+// than an attacker who thinks of it.
 
 #include <cstdint>
 #include <memory>
@@ -17,7 +18,8 @@ namespace ppan {
 /// A column of numbers as relations see it.
 struct NumberColumn {
   std::string name;
-  double unit = 0;  ///< 10 to the decimals that it is written with: times this a number is whole. 0: too many decimals.
+  /// 10 to the decimals that it is written with: times this a number is whole. 0: too many decimals.
+  double unit = 0;
 };
 
 enum class RelationKind {

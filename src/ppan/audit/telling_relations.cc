@@ -58,7 +58,8 @@ Shape shape_of(const Matrix<double>& number, Index column, std::span<const std::
 }
 
 // A slope that many pairs of rows agree on, as they do where some rows lie on one line.
-std::optional<double> common_slope(const Matrix<double>& number, Index a, Index b, std::span<const std::int32_t> rows) {
+std::optional<double> common_slope(const Matrix<double>& number, Index a, Index b,
+                                   std::span<const std::int32_t> rows) {
   std::vector<double> slope;
   const auto count = rows.size();
   for (std::size_t step = 1; step <= 4 && slope.size() < static_cast<std::size_t>(kSlopePairs); ++step) {
@@ -83,8 +84,12 @@ std::optional<double> common_slope(const Matrix<double>& number, Index a, Index 
 
 class Search {
  public:
-  Search(const RelationInput& input, const Symbols& x, std::span<const std::int32_t> rows, std::int32_t levels, int threads)
-      : input_(input), rows_(rows.first(std::min(rows.size(), static_cast<std::size_t>(kMostRows)))), levels_(levels), threads_(threads) {
+  Search(const RelationInput& input, const Symbols& x, std::span<const std::int32_t> rows, std::int32_t levels,
+         int threads)
+      : input_(input),
+        rows_(rows.first(std::min(rows.size(), static_cast<std::size_t>(kMostRows)))),
+        levels_(levels),
+        threads_(threads) {
     for (Index c = 0; c < input.rows.number.cols(); ++c) {
       shape_.push_back(shape_of(input.rows.number, c, rows_));
       if (shape_.back().values >= kLeastValues) columns_.push_back(c);
@@ -119,7 +124,8 @@ class Search {
 
  private:
   [[nodiscard]] bool is_number(const std::string& column) const {
-    return std::any_of(input_.number.begin(), input_.number.end(), [&](const NumberColumn& n) { return n.name == column; });
+    return std::any_of(input_.number.begin(), input_.number.end(),
+                       [&](const NumberColumn& n) { return n.name == column; });
   }
 
   // Fewer rows, then no relations of three, then fewer columns.
@@ -137,7 +143,8 @@ class Search {
         return;
       }
     }
-    while (columns_.size() > 2 && rows_for(twos(columns_.size())) < static_cast<double>(kLeastRows)) columns_.pop_back();
+    while (columns_.size() > 2 && rows_for(twos(columns_.size())) < static_cast<double>(kLeastRows))
+      columns_.pop_back();
     if (columns_.empty()) return;
     rows_ = rows_.first(std::min(rows_.size(), static_cast<std::size_t>(rows_for(twos(columns_.size())))));
   }
@@ -158,10 +165,11 @@ class Search {
     // Names, digits, days: whatever a column is counted by, if there are rows enough for its values.
     for (std::size_t k = 0; k < input_.key_source.size(); ++k) {
       const Index values = input_.key_values[k];
-      if (input_.key_source[k].aspect == "position" || kRowsPerCell * values * levels_ > static_cast<Index>(rows_.size()))
-        continue;
+      const bool rare = kRowsPerCell * values * levels_ > static_cast<Index>(rows_.size());
+      if (input_.key_source[k].aspect == "position" || rare) continue;
       Symbols code;
-      for (const std::int32_t row : rows_) code.push_back(1 + std::max(-1, input_.rows.keys(row, static_cast<Index>(k))));
+      for (const std::int32_t row : rows_)
+        code.push_back(1 + std::max(-1, input_.rows.keys(row, static_cast<Index>(k))));
       fit.add(std::move(code), static_cast<std::int32_t>(values) + 1);
     }
     fit.sweep();
@@ -169,9 +177,9 @@ class Search {
 
   void add(RelationKind kind, std::vector<Index> part, double parameter = 0) {
     Relation relation{.kind = kind, .part = std::move(part), .parameter = parameter};
-    const bool written = kind == RelationKind::kRest || kind == RelationKind::kDigitSum || kind == RelationKind::kSumRest ||
-                         kind == RelationKind::kDifferenceRest || kind == RelationKind::kDivides ||
-                         kind == RelationKind::kSumOfThreeRest;
+    const bool written = kind == RelationKind::kRest || kind == RelationKind::kDigitSum ||
+                         kind == RelationKind::kSumRest || kind == RelationKind::kDifferenceRest ||
+                         kind == RelationKind::kDivides || kind == RelationKind::kSumOfThreeRest;
     for (const Index p : relation.part) {
       const auto at = static_cast<std::size_t>(p);
       if (written && input_.number[at].unit <= 0) return;
@@ -195,12 +203,14 @@ class Search {
       std::vector<double> value;
       for (const std::int32_t row : rows_) value.push_back(input_.rows.number(row, a));
       const double unit = input_.number[static_cast<std::size_t>(a)].unit;
-      if (const auto period = telling_period(value, fit, unit, kMostWork / scan)) add(RelationKind::kPeriod, {a}, *period);
+      if (const auto period = telling_period(value, fit, unit, kMostWork / scan))
+        add(RelationKind::kPeriod, {a}, *period);
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       for (std::size_t j = i + 1; j < columns_.size(); ++j) {
         add_two(columns_[i], columns_[j]);
-        for (std::size_t k = j + 1; threes_ && k < columns_.size(); ++k) add_three(columns_[i], columns_[j], columns_[k]);
+        for (std::size_t k = j + 1; threes_ && k < columns_.size(); ++k)
+          add_three(columns_[i], columns_[j], columns_[k]);
       }
     }
     for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -210,7 +220,8 @@ class Search {
 
   void add_two(Index a, Index b) {
     using enum RelationKind;
-    for (const RelationKind kind : {kOrder, kDifference, kSum, kRatio, kProduct, kScaledDifference, kScaledSum, kDivides})
+    for (const RelationKind kind :
+         {kOrder, kDifference, kSum, kRatio, kProduct, kScaledDifference, kScaledSum, kDivides})
       add(kind, {a, b});
     for (const double m : kPairModuli) {
       add(kSumRest, {a, b}, m);
@@ -269,7 +280,8 @@ class Search {
     if (relation.sorted.empty()) {
       const auto bins = static_cast<std::size_t>(
           std::clamp<Index>(static_cast<Index>(rows_.size()) / (kRowsPerCell * levels_), 4, 32));
-      relation.learn_bins({value.begin(), value.begin() + static_cast<std::ptrdiff_t>(std::min(value.size(), kBinRows))}, bins);
+      const auto end = static_cast<std::ptrdiff_t>(std::min(value.size(), kBinRows));
+      relation.learn_bins({value.begin(), value.begin() + end}, bins);
     }
     Symbols code;
     code.reserve(value.size());
@@ -279,7 +291,8 @@ class Search {
 
   void test(const AdditiveFit& fit, std::size_t count) {
     constexpr std::size_t kBlock = 16;
-    parallel_for(static_cast<std::int64_t>((count + kBlock - 1) / kBlock), thread_count(threads_), [&](std::int64_t block) {
+    const auto blocks = static_cast<std::int64_t>((count + kBlock - 1) / kBlock);
+    parallel_for(blocks, thread_count(threads_), [&](std::int64_t block) {
       const auto first = static_cast<std::size_t>(block) * kBlock;
       for (std::size_t c = first; c < std::min(first + kBlock, count); ++c) {
         const Symbols code = codes(candidates_[c]);
@@ -304,8 +317,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Relation> telling_relations(const RelationInput& input, const Symbols& x, std::span<const std::int32_t> rows,
-                                        std::int32_t levels, int threads) {
+std::vector<Relation> telling_relations(const RelationInput& input, const Symbols& x,
+                                        std::span<const std::int32_t> rows, std::int32_t levels, int threads) {
   return Search(input, x, rows, levels, threads).run();
 }
 

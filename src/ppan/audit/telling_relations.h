@@ -1,8 +1,8 @@
 #pragma once
 
-// Which relations between the cells of a row tell something that its columns by themselves do not. Many are worked out on rows that
-// attackers learn from and held against what a sum of single columns explains (additive_fit.h); the few that stand out
-// become features and keys. Rows that anything is chosen or reported on are not looked at.
+// Which relations between the cells of a row tell something that its columns by themselves do not. Many are worked
+// out on rows that attackers learn from and held against what a sum of single columns explains (additive_fit.h);
+// the few that stand out become features and keys. Rows that anything is chosen or reported on are not looked at.
 
 #include <span>
 #include <vector>
@@ -20,7 +20,7 @@ struct RelationInput {
 };
 
 /// First the one that tells most, then what tells most beyond it; few of them.
-std::vector<Relation> telling_relations(const RelationInput& input, const Symbols& x, std::span<const std::int32_t> rows,
-                                        std::int32_t levels, int threads);
+std::vector<Relation> telling_relations(const RelationInput& input, const Symbols& x,
+                                        std::span<const std::int32_t> rows, std::int32_t levels, int threads);
 
 }  // namespace ppan
