@@ -36,6 +36,13 @@ Symbols kept_code(const TableModel& model, const EncodedRows& rows, std::int32_t
   return join_codes(rows, model.encoding(), tasks);
 }
 
+// Whether nothing of the record goes into what is released for it.
+bool forgets(const TableModel& model, const TableComponent& component) {
+  return component.kind == ComponentKind::kConstant ||
+         (component.kind == ComponentKind::kHeads &&
+          forgets_rows(*component.heads, codebook_features(model.observed_layout(), component.heads->observed)));
+}
+
 // All that is told is what is released as it is.
 std::vector<Estimate> constant_bounds(const TableModel& model, const EncodedRows& rows, const HiddenCode& x) {
   if (!x.whole) return {};
@@ -64,20 +71,14 @@ std::vector<Estimate> component_bounds(const TableModel& model, const TableCompo
     case ComponentKind::kUnchanged:
       return {};
     case ComponentKind::kHeads:
-      // A number whose cell stays is released as it is.
-      if (!forgets_rows(*component.heads, codebook_features(model.observed_layout(), component.heads->observed)))
-        return {};
-      return {{.nats = 0,
-               .interval95 = std::nullopt,
-               .bound = Bound::kUpper,
-               .method = "rows are drawn without looking at the record",
-               .samples = 0}};
     case ComponentKind::kConstant:
+      if (!forgets(model, component)) return {};  // a number whose cell stays is released as it is
       if (!kept_tasks(model).empty()) return constant_bounds(model, rows, x);
       return {{.nats = 0,
                .interval95 = std::nullopt,
                .bound = Bound::kUpper,
-               .method = "every row is released alike",
+               .method = component.kind == ComponentKind::kConstant ? "every row is released alike"
+                                                                    : "rows are drawn without looking at the record",
                .samples = 0}};
     case ComponentKind::kCodebook:
       return codebook_bounds(model, component, rows, x);
@@ -108,10 +109,14 @@ Estimate entropy_bound(const HiddenCode& x) {
 
 std::vector<Estimate> table_upper_bounds(const TableModel& model, const EncodedRows& rows,
                                          const HiddenCode& x, const DensityBoundOptions& options) {
-  const bool codebook =
-      std::any_of(model.components().begin(), model.components().end(),
-                  [](const TableComponent& component) { return component.kind == ComponentKind::kCodebook; });
-  if (codebook ? !kept_is_coded(model, rows) : !model.schema().kept_columns().empty()) return {};
+  // What is released as it is counts with a codeword and where nothing else is told; with other densities it does not.
+  const auto& parts = model.components();
+  const bool counts_kept =
+      std::any_of(parts.begin(), parts.end(),
+                  [](const TableComponent& component) { return component.kind == ComponentKind::kCodebook; }) ||
+      std::all_of(parts.begin(), parts.end(),
+                  [&](const TableComponent& component) { return forgets(model, component); });
+  if (counts_kept ? !kept_is_coded(model, rows) : !model.schema().kept_columns().empty()) return {};
   if (rows.rows != static_cast<std::int64_t>(x.code.size())) return {};
   const std::vector<TableComponent>& components = model.components();
   if (components.size() == 1) return component_bounds(model, components.front(), rows, x, options);

@@ -353,7 +353,7 @@ ReleaseModel point_model(const TablePoint& point, const CurveRun& run) {
 
 ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured, const CurveRun& run) {
   ReleaseModel out = model_of(model, measured, run);
-  out.origin.label = to_string(model.components().front().kind);
+  out.origin.label = model.components().front().label;
   return out;
 }
 
