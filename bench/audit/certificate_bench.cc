@@ -1,5 +1,5 @@
-// How far the certificates of finite codes are above the true I(X;C): the table of docs/theory.md. Binary X, 200 values of
-// W, codes as soft as e^{3 normal}; means over seeds.
+// How far the certificates of finite codes are above the true I(X;C): the table of docs/theory.md. Binary X,
+// 200 values of W, codes as soft as e^{3 normal}; means over seeds.
 //
 //     bench_certificate [--seeds N]
 
@@ -27,8 +27,10 @@ void print_gap(ppan::Index rows, ppan::Index codes, int seeds) {
     const auto world = ppan::testing::make_code_world(kValues, codes, 2, kStrength, kSoftness, random);
     const auto sample = ppan::testing::draw_codes(world, rows, random);
     truth += world.truth / seeds;
-    asymptotic += (ppan::asymptotic_code_certificate(sample.distribution, sample.x, 2).nats - world.truth) / seeds;
-    free += (ppan::distribution_free_code_certificate(sample.distribution, sample.x, 2).nats - world.truth) / seeds;
+    asymptotic +=
+        (ppan::asymptotic_code_certificate(sample.distribution, sample.x, 2).nats - world.truth) / seeds;
+    free += (ppan::distribution_free_code_certificate(sample.distribution, sample.x, 2).nats - world.truth) /
+            seeds;
   }
   fmt::print("| {} | {} | {:.4f} | {:.4f} | {:.4f} |\n", rows, codes, truth, asymptotic, free);
 }

@@ -2,9 +2,9 @@
 //   bench_audit-coverage [--seeds N] [--first SEED] [--table K] [--least-rows N] [--most-rows N] [--whole]
 //                        [--threads N] [--misses]
 // --misses prints each audit that does not hold, with the attacker it rests on.
-// A row a table: the truth; the mean finding and power; how often the interval, widened by what the audit may have
-// missed, holds the truth; how often a limit of half the truth passes; how often the forecast for ten times the
-// rows holds the truth, which is what it grows to.
+// A row a table: the truth; the mean finding and power; how often the interval, widened by what the audit may
+// have missed, holds the truth; how often a limit of half the truth passes; how often the forecast for ten
+// times the rows holds the truth, which is what it grows to.
 
 #include <fmt/format.h>
 
@@ -57,8 +57,9 @@ Tally run(const ppan::bench::KnownRelease& release, double truth, const Argument
     const bool held = a.leakage.interval95->low <= truth && truth <= a.upper_end;
     if (held) ++tally.held;
     if (!held && arguments.misses)
-      fmt::print("{}: {:.4f} ({:.4f} to {:.4f}), upper end {:.4f}, truth {:.4f}: {}\n", release.name, a.leakage.nats,
-                 a.leakage.interval95->low, a.leakage.interval95->high, a.upper_end, truth, a.winner);
+      fmt::print("{}: {:.4f} ({:.4f} to {:.4f}), upper end {:.4f}, truth {:.4f}: {}\n", release.name,
+                 a.leakage.nats, a.leakage.interval95->low, a.leakage.interval95->high, a.upper_end, truth,
+                 a.winner);
     if (report.within_limit()) ++tally.false_clear;
     if (!a.forecast) continue;
     ++tally.forecasts;
@@ -99,7 +100,8 @@ Arguments parse(int count, char** given) {
 
 int main(int count, char** given) {
   const Arguments arguments = parse(count, given);
-  fmt::print("| release | truth | found | power | upper end | held | limit of half passes | forecast holds |\n");
+  fmt::print(
+      "| release | truth | found | power | upper end | held | limit of half passes | forecast holds |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
   int held = 0;
   int clear = 0;
@@ -114,10 +116,11 @@ int main(int count, char** given) {
     held += tally.held;
     clear += tally.false_clear;
     all += arguments.seeds;
-    fmt::print("| {} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {} of {} | {} | {} of {} |\n", release.name, truth, tally.found,
-               tally.power, tally.upper, tally.held, arguments.seeds, tally.false_clear, tally.forecast_held,
-               tally.forecasts);
+    fmt::print("| {} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {} of {} | {} | {} of {} |\n", release.name, truth,
+               tally.found, tally.power, tally.upper, tally.held, arguments.seeds, tally.false_clear,
+               tally.forecast_held, tally.forecasts);
     std::fflush(stdout);
   }
-  fmt::print("all: held {:.1f} %, limits of half the truth passed {:.1f} %\n", 100.0 * held / all, 100.0 * clear / all);
+  fmt::print("all: held {:.1f} %, limits of half the truth passed {:.1f} %\n", 100.0 * held / all,
+             100.0 * clear / all);
 }

@@ -42,8 +42,8 @@ void add_others(Index rows, RandomSource& random, AuditTable& table) {
   table.columns.push_back(text_column("age", age));
 }
 
-// Rounded to three decimals: in all its digits, the sum of a normal number and a shift gives the shift away by
-// its last bits (boosted trees found 0.11 nats where the values themselves tell 0.035).
+// Rounded to three decimals: in all its digits, the sum of a normal number and a shift gives the shift away
+// by its last bits (boosted trees found 0.11 nats where the values themselves tell 0.035).
 double spread_value(double normal, std::int32_t x, Index c, double strength) {
   return std::round((normal + shift(x, c, strength)) * 1000) / 1000;
 }
@@ -91,18 +91,23 @@ double spread_information(const KnownRelease& release) {
 std::vector<KnownRelease> known_releases() {
   std::vector<KnownRelease> out;
   const auto add = [&](const char* name, Hidden hidden, std::int32_t levels, Index rows, double strength) {
-    out.push_back({fmt::format("{}, {} levels, {} rows, {:g}", name, levels, rows, strength), hidden, levels, rows,
-                   strength});
+    out.push_back({fmt::format("{}, {} levels, {} rows, {:g}", name, levels, rows, strength), hidden, levels,
+                   rows, strength});
   };
-  for (const auto& [levels, rows, strength] : {std::tuple{2, 500, 0.3}, {2, 5000, 0.15}, {10, 2000, 0.2}, {40, 5000, 0.25}})
+  for (const auto& [levels, rows, strength] :
+       {std::tuple{2, 500, 0.3}, {2, 5000, 0.15}, {10, 2000, 0.2}, {40, 5000, 0.25}})
     add("one column", Hidden::kOneColumn, levels, rows, strength);
-  for (const auto& [levels, rows, strength] : {std::tuple{2, 1000, 0.5}, {2, 20000, 0.2}, {4, 3000, 0.4}, {10, 50000, 0.3}})
+  for (const auto& [levels, rows, strength] :
+       {std::tuple{2, 1000, 0.5}, {2, 20000, 0.2}, {4, 3000, 0.4}, {10, 50000, 0.3}})
     add("interaction", Hidden::kInteraction, levels, rows, strength);
-  for (const auto& [levels, rows, strength] : {std::tuple{2, 1000, 0.6}, {2, 5000, 0.3}, {5, 20000, 0.3}, {20, 50000, 0.2}})
+  for (const auto& [levels, rows, strength] :
+       {std::tuple{2, 1000, 0.6}, {2, 5000, 0.3}, {5, 20000, 0.3}, {20, 50000, 0.2}})
     add("digits", Hidden::kDigits, levels, rows, strength);
-  for (const auto& [levels, rows, strength] : {std::tuple{2, 2000, 0.05}, {2, 50000, 0.02}, {10, 5000, 0.05}, {40, 20000, 0.1}})
+  for (const auto& [levels, rows, strength] :
+       {std::tuple{2, 2000, 0.05}, {2, 50000, 0.02}, {10, 5000, 0.05}, {40, 20000, 0.1}})
     add("few rows", Hidden::kFewRows, levels, rows, strength);
-  for (const auto& [levels, rows, strength] : {std::tuple{2, 500, 0.4}, {2, 10000, 0.2}, {10, 4000, 0.5}, {36, 3800, 1.0}})
+  for (const auto& [levels, rows, strength] :
+       {std::tuple{2, 500, 0.4}, {2, 10000, 0.2}, {10, 4000, 0.5}, {36, 3800, 1.0}})
     add("spread", Hidden::kSpread, levels, rows, strength);
   return out;
 }
@@ -111,7 +116,8 @@ AuditInput draw(const KnownRelease& release, std::uint64_t seed) {
   SeededRandom random = SeededRandom(seed).fork("known-release");
   AuditInput input;
   Symbols x;
-  for (Index i = 0; i < release.rows; ++i) x.push_back(static_cast<std::int32_t>(random.index(release.levels)));
+  for (Index i = 0; i < release.rows; ++i)
+    x.push_back(static_cast<std::int32_t>(random.index(release.levels)));
   std::vector<std::string> first;
   std::vector<std::string> second;
   for (const std::int32_t own : x) {
@@ -120,7 +126,8 @@ AuditInput draw(const KnownRelease& release, std::uint64_t seed) {
     } else if (release.hidden == Hidden::kInteraction) {
       const auto a = static_cast<std::int32_t>(random.index(release.levels));
       first.push_back(fmt::format("a{}", a));
-      second.push_back(fmt::format("b{}", (say(own, release.levels, release.strength, random) + a) % release.levels));
+      second.push_back(
+          fmt::format("b{}", (say(own, release.levels, release.strength, random) + a) % release.levels));
     } else if (release.hidden == Hidden::kDigits) {
       // Endings that leave the same rest stand for the same level.
       const std::int32_t said = say(own, release.levels, release.strength, random);

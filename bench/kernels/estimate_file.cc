@@ -1,5 +1,5 @@
-// The estimators of mutual information on a sample from a file: doubles, a record after the other, the columns
-// of X first.
+// The estimators of mutual information on a sample from a file: doubles, a record after the other, the
+// columns of X first.
 //   bench_estimate_file FILE DIMENSIONS_OF_X DIMENSIONS_OF_Z [THREADS]
 // Prints one JSON object: nats of KSG and of the Gaussian formula, each with its seconds and processor
 // seconds. bench/peers/estimators.py gives the same samples to others.

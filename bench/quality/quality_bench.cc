@@ -40,7 +40,7 @@ struct Bar {
   double mean;
   double most;
   bool below_conventional = false;
-  double alpha = 1;      // order of the adversary's loss and of the leakage
+  double alpha = 1;       // order of the adversary's loss and of the leakage
   bool of_range = false;  // excess as a share of what leaks where nothing is distorted
 };
 
@@ -290,8 +290,8 @@ int main(int count, char** arguments) try {
   Runs runs(*a);
   for (const Bar& bar : bars()) {
     const std::string family = bar.mechanism ? std::string(to_string(*bar.mechanism)) : "default";
-    if ((!a->only.empty() && a->only != bar.experiment) || (!a->mechanism.empty() && a->mechanism != family) ||
-        (a->alpha && *a->alpha != bar.alpha))
+    if ((!a->only.empty() && a->only != bar.experiment) ||
+        (!a->mechanism.empty() && a->mechanism != family) || (a->alpha && *a->alpha != bar.alpha))
       continue;
     for (int seed = a->first_seed; seed < a->first_seed + a->seeds; ++seed) {
       const auto preset = a->best ? ppan::Preset::kBest : ppan::Preset::kPaper;

@@ -20,20 +20,23 @@ const AuditColumn& column_of(const AuditTable& table, const std::string& name) {
 void require_alignment(const AuditTable& original, const AuditTable& released) {
   const Alignment found = compare_rows(original, released);
   if (!found.by_chance()) return;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("row 1 of the release does not look like row 1 of the original: {} (compared: {})",
-                          found.shift != 0 ? fmt::format("it agrees best when moved by {} rows", std::abs(found.shift))
-                                           : std::string("the rows agree no more often than rows paired at random"),
-                          fmt::join(found.compared, ", ")),
-              "give frames of the same records in the same order; if the rows do belong together and the release has "
-              "changed everything, aligned=True");
+  throw Error(
+      ErrorCode::kBadInput,
+      fmt::format("row 1 of the release does not look like row 1 of the original: {} (compared: {})",
+                  found.shift != 0
+                      ? fmt::format("it agrees best when moved by {} rows", std::abs(found.shift))
+                      : std::string("the rows agree no more often than rows paired at random"),
+                  fmt::join(found.compared, ", ")),
+      "give frames of the same records in the same order; if the rows do belong together and the release has "
+      "changed everything, aligned=True");
 }
 
 // A frame's texts are names though they may look like numbers.
 std::map<std::string, CellKind> text_is_text(const RowSource& source) {
   std::map<std::string, CellKind> kinds;
   for (const RowColumn& column : source.columns()) {
-    if (column.storage == CellStorage::kText || column.meaning == CellMeaning::kBoolean) kinds[column.name] = CellKind::kCategory;
+    if (column.storage == CellStorage::kText || column.meaning == CellMeaning::kBoolean)
+      kinds[column.name] = CellKind::kCategory;
   }
   return kinds;
 }
@@ -142,13 +145,15 @@ void bind_audit(nb::module_& m) {
                             options_of(limit, quick, threads, seed));
       },
       nb::arg("original"), nb::arg("released"), nb::arg("sensitive"), nb::arg("side"), nb::arg("groups"),
-      nb::arg("together").none(), nb::arg("limit").none(), nb::arg("quick"), nb::arg("aligned"), nb::arg("scan"),
-      nb::arg("threads"), nb::arg("seed"));
+      nb::arg("together").none(), nb::arg("limit").none(), nb::arg("quick"), nb::arg("aligned"),
+      nb::arg("scan"), nb::arg("threads"), nb::arg("seed"));
   m.def(
       "audit_model",
-      [](const ReleaseModel& model, const nb::object& frame, std::optional<double> limit, bool quick, int threads,
+      [](const ReleaseModel& model, const nb::object& frame, std::optional<double> limit, bool quick,
+         int threads,
          std::uint64_t seed) { return audit_model(model, frame, options_of(limit, quick, threads, seed)); },
-      nb::arg("model"), nb::arg("frame"), nb::arg("limit").none(), nb::arg("quick"), nb::arg("threads"), nb::arg("seed"));
+      nb::arg("model"), nb::arg("frame"), nb::arg("limit").none(), nb::arg("quick"), nb::arg("threads"),
+      nb::arg("seed"));
 }
 
 }  // namespace ppan::python

@@ -92,13 +92,17 @@ std::string svg_of(const CurveFiles& run) {
 
 nb::tuple state_of(const CurveFiles& run) {
   nb::dict files;
-  for (const auto& entry : run.files) files[entry.first.c_str()] = nb::bytes(entry.second.data(), entry.second.size());
+  for (const auto& entry : run.files)
+    files[entry.first.c_str()] = nb::bytes(entry.second.data(), entry.second.size());
   return nb::make_tuple(files, run.interrupted, run.notices, run.warnings);
 }
 
 CurveFiles from_state(const nb::dict& files, bool interrupted, std::vector<std::string> notices,
                       std::vector<std::string> warnings) {
-  CurveFiles out{.files = {}, .interrupted = interrupted, .notices = std::move(notices), .warnings = std::move(warnings)};
+  CurveFiles out{.files = {},
+                 .interrupted = interrupted,
+                 .notices = std::move(notices),
+                 .warnings = std::move(warnings)};
   for (const auto& entry : files) {
     const auto bytes = nb::cast<nb::bytes>(entry.second);
     out.files.emplace(nb::cast<std::string>(entry.first), std::string(bytes.c_str(), bytes.size()));
@@ -128,17 +132,20 @@ void bind_curve(nb::module_& m) {
              for (const auto& entry : run.files) out.push_back(entry.first);
              return out;
            })
-      .def("file", [](const CurveFiles& run, const std::string& name) {
-        const std::string& bytes = run.at(name);
-        return nb::bytes(bytes.data(), bytes.size());
-      })
-      .def("pick",
-           [](const CurveFiles& run, std::optional<double> leakage, std::optional<double> budget,
-              std::optional<int> point, std::optional<double> task_loss, bool found, bool accept_inconclusive) {
-             return pick_from(run, choice_of(leakage, budget, point, task_loss, found, accept_inconclusive));
-           },
-           nb::arg("leakage").none(), nb::arg("budget").none(), nb::arg("point").none(), nb::arg("task_loss").none(), nb::arg("found"),
-           nb::arg("accept_inconclusive"))
+      .def("file",
+           [](const CurveFiles& run, const std::string& name) {
+             const std::string& bytes = run.at(name);
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def(
+          "pick",
+          [](const CurveFiles& run, std::optional<double> leakage, std::optional<double> budget,
+             std::optional<int> point, std::optional<double> task_loss, bool found,
+             bool accept_inconclusive) {
+            return pick_from(run, choice_of(leakage, budget, point, task_loss, found, accept_inconclusive));
+          },
+          nb::arg("leakage").none(), nb::arg("budget").none(), nb::arg("point").none(),
+          nb::arg("task_loss").none(), nb::arg("found"), nb::arg("accept_inconclusive"))
       .def("svg", &svg_of)
       .def("write", &write_files, nb::arg("directory"), nb::arg("force"))
       .def("state", &state_of)

@@ -75,9 +75,9 @@ CurveFiles finish_curve(const Start& start, const std::vector<nb::bytes>& points
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  nb::class_<Start>(m, "Start")
-      .def_prop_ro("points", &Start::points)
-      .def("to_bytes", [](const Start& start) { return bytes_of(to_bytes(start)); });
+  nb::class_<Start>(m, "Start").def_prop_ro("points", &Start::points).def("to_bytes", [](const Start& start) {
+    return bytes_of(to_bytes(start));
+  });
   m.def("prepare", &prepare_start, nb::arg("frame"), nb::arg("job"), nb::arg("listener").none());
   m.def("start_from_bytes", &start_of, nb::arg("bytes"), nb::arg("frame"), nb::arg("job"));
   m.def("train_point", &train, nb::arg("start"), nb::arg("number"));

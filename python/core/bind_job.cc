@@ -3,8 +3,8 @@
 #include "binding.h"
 #include "complete_job.h"
 #include "ppan/core/suggest.h"
-#include "ppan/ppan.h"
 #include "ppan/job/settings.h"
+#include "ppan/ppan.h"
 
 namespace ppan::python {
 namespace {
@@ -47,7 +47,8 @@ void set_column(JobFile& job, const std::string& name, const nb::handle& value, 
   const std::string field = "columns." + name;
   const auto take = [&](const std::string& key, const nb::handle& given) {
     const auto& all = column_settings();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const ColumnSetting& s) { return s.key == key; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const ColumnSetting& s) { return s.key == key; });
     if (found == all.end()) {
       std::vector<std::string> known;
       for (const ColumnSetting& s : all) known.push_back(s.key);
@@ -71,7 +72,8 @@ JobFile make_job(const nb::dict& values, const nb::dict& columns) {
   JobFile job;
   ProblemList problems;
   for (const auto& entry : values) set_value(job, nb::cast<std::string>(entry.first), entry.second, problems);
-  for (const auto& entry : columns) set_column(job, nb::cast<std::string>(entry.first), entry.second, problems);
+  for (const auto& entry : columns)
+    set_column(job, nb::cast<std::string>(entry.first), entry.second, problems);
   require_none(problems.take(), "this job cannot be run");
   return job;
 }

@@ -34,14 +34,16 @@ UnknownRow unknown_of(const std::string& name) {
   throw Error(ErrorCode::kUsage, "unknown: '" + name + "' is not known", "it is fail or nearest");
 }
 
-Stream release_frame(const ReleaseModel& model, const nb::object& frame, const std::optional<std::string>& unknown,
-                     int threads, std::optional<std::uint64_t> insecure_seed) {
+Stream release_frame(const ReleaseModel& model, const nb::object& frame,
+                     const std::optional<std::string>& unknown, int threads,
+                     std::optional<std::uint64_t> insecure_seed) {
   const auto source = source_of(frame);
   const auto sink = sink_like(*source);
   std::atomic<bool> stop{false};
   ReleaseOptions options;
   if (unknown) options.unknown = unknown_of(*unknown);
-  if (!unknown && model.unknown == UnknownRow::kReject) options.unknown = UnknownRow::kFail;  // rows keep their index
+  if (!unknown && model.unknown == UnknownRow::kReject)
+    options.unknown = UnknownRow::kFail;  // rows keep their index
   options.threads = threads;
   options.insecure_seed = insecure_seed;
   options.interrupted = [&stop] { return stop.load(); };
@@ -62,7 +64,8 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("needed", &needed)
       .def_prop_ro("released", [](const ReleaseModel& model) { return model.order; })
       .def_prop_ro("kept", [](const ReleaseModel& model) { return model.table.schema().kept_columns(); })
-      .def_prop_ro("sensitive", [](const ReleaseModel& model) { return model.table.schema().hidden_columns(); })
+      .def_prop_ro("sensitive",
+                   [](const ReleaseModel& model) { return model.table.schema().hidden_columns(); })
       .def_prop_ro("side", [](const ReleaseModel& model) { return model.table.schema().side; })
       .def_prop_ro("columns",
                    [](const ReleaseModel& model) {
@@ -74,8 +77,8 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("unknown", [](const ReleaseModel& model) { return std::string(to_string(model.unknown)); })
       .def_prop_ro("checksum", [](const ReleaseModel& model) { return model.checksum; })
       .def_prop_ro("signer", [](const ReleaseModel& model) { return model.signer; });
-  m.def("release", &release_frame, nb::arg("model"), nb::arg("frame"), nb::arg("unknown").none(), nb::arg("threads"),
-        nb::arg("insecure_seed").none());
+  m.def("release", &release_frame, nb::arg("model"), nb::arg("frame"), nb::arg("unknown").none(),
+        nb::arg("threads"), nb::arg("insecure_seed").none());
 }
 
 }  // namespace ppan::python

@@ -1,4 +1,5 @@
-// Closed forms, the convex solver, estimators of mutual information and the paper's experiments, with NumPy arrays.
+// Closed forms, the convex solver, estimators of mutual information and the paper's experiments, with NumPy
+// arrays.
 
 #include <nanobind/eigen/dense.h>
 
@@ -37,7 +38,8 @@ nb::list curves() {
 }
 
 nb::dict evaluate(const std::string& name, std::map<std::string, std::string> parameters, int points,
-                  std::optional<double> from, std::optional<double> to, std::vector<double> at, bool release) {
+                  std::optional<double> from, std::optional<double> to, std::vector<double> at,
+                  bool release) {
   theory::CurveRequest request;
   request.name = name;
   request.parameters = std::move(parameters);
@@ -64,7 +66,8 @@ nb::dict evaluate(const std::string& name, std::map<std::string, std::string> pa
   return out;
 }
 
-nb::dict solve_convex(const Numbers& wx, const Numbers& wy, const Numbers& distortion, double budget, double gap) {
+nb::dict solve_convex(const Numbers& wx, const Numbers& wy, const Numbers& distortion, double budget,
+                      double gap) {
   const theory::FiniteDistribution distribution{Matrix<double>(wx), Matrix<double>(wy)};
   theory::ConvexOptions options;
   options.gap = gap;
@@ -90,7 +93,8 @@ nb::tuple distribution_of(const Numbers& pair, const std::string& observation) {
 
 nb::dict gaussian(const Numbers& x, const Numbers& y, const Numbers& xy, double distortion) {
   const theory::GaussianCovariance covariance{Matrix<double>(x), Matrix<double>(y), Matrix<double>(xy)};
-  const theory::GaussianGeneralOptimum found = unlocked([&] { return theory::least_leakage(covariance, distortion); });
+  const theory::GaussianGeneralOptimum found =
+      unlocked([&] { return theory::least_leakage(covariance, distortion); });
   nb::dict out;
   out["leakage"] = found.leakage;
   out["lower_bound"] = found.lower_bound;
@@ -99,7 +103,8 @@ nb::dict gaussian(const Numbers& x, const Numbers& y, const Numbers& xy, double 
   return out;
 }
 
-nb::dict ksg(const Numbers& x, const Numbers& z, int neighbours, int blocks, std::uint64_t seed, int threads) {
+nb::dict ksg(const Numbers& x, const Numbers& z, int neighbours, int blocks, std::uint64_t seed,
+             int threads) {
   const KsgOptions options{.neighbours = neighbours, .blocks = blocks, .seed = seed, .threads = threads};
   return estimate(unlocked([&] { return ksg_information(x, z, options); }));
 }
@@ -111,7 +116,8 @@ nb::dict finite(const std::vector<std::int32_t>& x, std::int32_t x_levels, const
 
 nb::list experiments() {
   nb::list out;
-  for (const ExperimentEntry& entry : experiment_registry()) out.append(nb::make_tuple(entry.name, entry.description));
+  for (const ExperimentEntry& entry : experiment_registry())
+    out.append(nb::make_tuple(entry.name, entry.description));
   return out;
 }
 
@@ -152,18 +158,19 @@ nb::list experiment(const std::string& name, const std::string& preset, std::opt
 
 void bind_research(nb::module_& m) {
   m.def("theory_curves", &curves);
-  m.def("theory_evaluate", &evaluate, nb::arg("name"), nb::arg("parameters"), nb::arg("points"), nb::arg("start").none(),
-        nb::arg("stop").none(), nb::arg("at"), nb::arg("release"));
+  m.def("theory_evaluate", &evaluate, nb::arg("name"), nb::arg("parameters"), nb::arg("points"),
+        nb::arg("start").none(), nb::arg("stop").none(), nb::arg("at"), nb::arg("release"));
   m.def("solve_convex", &solve_convex);
   m.def("distribution_of_pair", &distribution_of);
   m.def("gaussian_optimum", &gaussian);
   m.def("ksg", &ksg);
-  m.def("gaussian_information",
-        [](const Numbers& x, const Numbers& z) { return estimate(unlocked([&] { return gaussian_information(x, z); })); });
+  m.def("gaussian_information", [](const Numbers& x, const Numbers& z) {
+    return estimate(unlocked([&] { return gaussian_information(x, z); }));
+  });
   m.def("finite_information", &finite);
   m.def("experiments", &experiments);
-  m.def("experiment", &experiment, nb::arg("name"), nb::arg("preset"), nb::arg("points").none(), nb::arg("epochs").none(),
-        nb::arg("budgets"), nb::arg("seed"), nb::arg("threads"));
+  m.def("experiment", &experiment, nb::arg("name"), nb::arg("preset"), nb::arg("points").none(),
+        nb::arg("epochs").none(), nb::arg("budgets"), nb::arg("seed"), nb::arg("threads"));
 }
 
 }  // namespace ppan::python

@@ -45,7 +45,8 @@ class Messages {
   void add(std::string kind, int point, int step, int steps) {
     const std::scoped_lock lock(mutex_);
     // Only the newest step of a point is worth showing.
-    if (!waiting_.empty() && kind == "epoch" && waiting_.back().kind == kind && waiting_.back().point == point)
+    if (!waiting_.empty() && kind == "epoch" && waiting_.back().kind == kind &&
+        waiting_.back().point == point)
       waiting_.pop_back();
     waiting_.push_back({std::move(kind), point, step, steps});
   }
@@ -71,9 +72,10 @@ class Messages {
   std::vector<Message> waiting_;
 };
 
-/// Runs `work` in a thread of its own, without the interpreter's lock. This thread wakes ten times a second to deliver
-/// messages and to look for Ctrl-C, which sets `stop`; `work` is then expected to end soon and to return what it has. If
-/// the listener throws, or Ctrl-C came, the exception is kept in `raised` for the caller to weigh.
+/// Runs `work` in a thread of its own, without the interpreter's lock. This thread wakes ten times a second
+/// to deliver messages and to look for Ctrl-C, which sets `stop`; `work` is then expected to end soon and to
+/// return what it has. If the listener throws, or Ctrl-C came, the exception is kept in `raised` for the
+/// caller to weigh.
 template <typename Work>
 auto run_interruptible(Work work, std::atomic<bool>& stop, Messages* messages, const nb::object& listener,
                        std::optional<nb::python_error>& raised) -> decltype(work()) {

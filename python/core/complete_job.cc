@@ -11,12 +11,12 @@ bool listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whoever gives numbers a role of their own does not take them for names of records, and a frame's texts stay texts
-// though they may look like numbers.
+// Whoever gives numbers a role of their own does not take them for names of records, and a frame's texts stay
+// texts though they may look like numbers.
 ColumnType type_of(const ColumnProfile& column, const Schema& schema) {
   const TypeGuess guess = guess_type(column);
-  const bool role = schema.dropped_columns(std::span(&column.name, 1)).empty() && !listed(schema.keep, column.name) &&
-                    schema.group != column.name;
+  const bool role = schema.dropped_columns(std::span(&column.name, 1)).empty() &&
+                    !listed(schema.keep, column.name) && schema.group != column.name;
   const bool numbers = column.storage != CellStorage::kText && column.meaning == CellMeaning::kPlain;
   if (guess.type != ColumnType::kIdentifier) {
     if (column.storage == CellStorage::kText) return ColumnType::kCategory;
@@ -41,7 +41,8 @@ void complete_job(const TableProfile& profile, JobFile& job) {
       const ColumnType guessed = spec.type;
       spec = *given;
       if (job.given.erase(untyped_key(column.name)) > 0) spec.type = guessed;
-      if (!is_numeric(spec.type) && spec.type == guessed) spec.range.clear();  // said of a number, which it is not
+      if (!is_numeric(spec.type) && spec.type == guessed)
+        spec.range.clear();  // said of a number, which it is not
     }
     const bool elsewhere = listed(schema.sensitive, spec.name) || listed(schema.surrogate, spec.name) ||
                            listed(schema.keep, spec.name) || listed(schema.side, spec.name) ||

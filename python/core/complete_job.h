@@ -14,8 +14,8 @@ inline std::string untyped_key(const std::string& column) {
   return "columns." + column + " without type";
 }
 
-/// Types for the columns that the job does not name, and, where it names nothing useful, the useful columns: all without
-/// another role that are neither identifiers nor the same everywhere.
+/// Types for the columns that the job does not name, and, where it names nothing useful, the useful columns:
+/// all without another role that are neither identifiers nor the same everywhere.
 void complete_job(const TableProfile& profile, JobFile& job);
 
 }  // namespace ppan::python

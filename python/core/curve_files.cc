@@ -25,7 +25,8 @@ ReleaseModel CurveFiles::model(const std::string& name) const {
 std::map<std::string, std::string> files_in(const fs::path& directory) {
   std::map<std::string, std::string> out;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    if (auto bytes = read_regular_file(entry.path())) out.emplace(entry.path().filename().string(), std::move(*bytes));
+    if (auto bytes = read_regular_file(entry.path()))
+      out.emplace(entry.path().filename().string(), std::move(*bytes));
   }
   return out;
 }

@@ -12,8 +12,8 @@
 
 namespace ppan::python {
 
-/// A finished curve as the files of its run directory, in memory: what it is in Python, in a pickle and on disk is the
-/// same.
+/// A finished curve as the files of its run directory, in memory: what it is in Python, in a pickle and on
+/// disk is the same.
 struct CurveFiles {
   std::map<std::string, std::string> files{};
   bool interrupted = false;

@@ -1,5 +1,5 @@
-// The extension module: the facade of the library (ppan/ppan.h), value by value. Everything that people see is made of it
-// in Python.
+// The extension module: the facade of the library (ppan/ppan.h), value by value. Everything that people see
+// is made of it in Python.
 
 #include "binding.h"
 #include "ppan/core/error.h"
@@ -12,8 +12,9 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   try {
     std::rethrow_exception(thrown);
   } catch (const ppan::Error& error) {
-    const nb::object made = nb::module_::import_("ppan._errors").attr("make")(
-        ppan::exit_status(error.code()), nb::str(error.what()), nb::str(error.fix().c_str()));
+    const nb::object made = nb::module_::import_("ppan._errors")
+                                .attr("make")(ppan::exit_status(error.code()), nb::str(error.what()),
+                                              nb::str(error.fix().c_str()));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
   }
 }

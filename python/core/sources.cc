@@ -54,7 +54,8 @@ class ArraySource final : public RowSource {
     const auto count = static_cast<std::size_t>(rows);
     own.missing.resize(count);
     for (std::size_t r = 0; r < count; ++r) {
-      own.missing[r] = column.code != nullptr ? cells.code[r] < 0 : cells.integer[r] == std::numeric_limits<std::int64_t>::min();
+      own.missing[r] = column.code != nullptr ? cells.code[r] < 0
+                                              : cells.integer[r] == std::numeric_limits<std::int64_t>::min();
     }
     if (column.code != nullptr) {
       own.code.assign(cells.code, cells.code + rows);
@@ -102,8 +103,9 @@ nb::object values_of(const RowColumn& column, const std::vector<RowChunk>& chunk
   if (column.storage == CellStorage::kReal) return give(std::move(reals));
   if (!missing || column.meaning != CellMeaning::kPlain) return give(std::move(integers));
   for (const std::int64_t value : integers)
-    reals.push_back(value == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<double>::quiet_NaN()
-                                                                      : static_cast<double>(value));
+    reals.push_back(value == std::numeric_limits<std::int64_t>::min()
+                        ? std::numeric_limits<double>::quiet_NaN()
+                        : static_cast<double>(value));
   return give(std::move(reals));
 }
 
@@ -122,8 +124,8 @@ nb::list columns_of(const nb::object& frame) {
 void Arrays::add(const std::string& name, std::size_t rows, Column column) {
   if (columns_.empty()) rows_ = static_cast<std::int64_t>(rows);
   if (rows_ != static_cast<std::int64_t>(rows))
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("column \"{}\" has {} rows, \"{}\" has {}", name, rows, columns_.front().type.name, rows_));
+    throw Error(ErrorCode::kBadInput, fmt::format("column \"{}\" has {} rows, \"{}\" has {}", name, rows,
+                                                  columns_.front().type.name, rows_));
   column.type.name = name;
   columns_.push_back(std::move(column));
 }
@@ -154,7 +156,8 @@ void Arrays::add_times(const std::string& name, Values<std::int64_t> values) {
   add(name, values.size(), std::move(column));
 }
 
-void Arrays::add_codes(const std::string& name, Values<std::int32_t> values, std::vector<std::string> levels) {
+void Arrays::add_codes(const std::string& name, Values<std::int32_t> values,
+                       std::vector<std::string> levels) {
   Column column;
   column.type.storage = CellStorage::kText;
   column.code = values.data();
@@ -189,7 +192,8 @@ ArrowArrayStream Stream::take() {
 }
 
 std::unique_ptr<RowSource> source_of(const nb::object& frame, const std::string& name) {
-  if (nb::isinstance<Arrays>(frame)) return std::make_unique<ArraySource>(nb::cast<const Arrays&>(frame), name);
+  if (nb::isinstance<Arrays>(frame))
+    return std::make_unique<ArraySource>(nb::cast<const Arrays&>(frame), name);
   if (!PyCapsule_IsValid(frame.ptr(), kCapsule))
     throw Error(ErrorCode::kUsage, "this is no Arrow stream", "give an object with __arrow_c_stream__");
   auto* inside = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(frame.ptr(), kCapsule));
@@ -211,9 +215,11 @@ void bind_frames(nb::module_& m) {
       .def("add_integers", &Arrays::add_integers)
       .def("add_times", &Arrays::add_times)
       .def("add_codes", &Arrays::add_codes);
-  nb::class_<Stream>(m, "Stream").def(
-      "__arrow_c_stream__", [](Stream& stream, const nb::object& /*requested_schema*/) { return stream.capsule(); },
-      nb::arg("requested_schema") = nb::none());
+  nb::class_<Stream>(m, "Stream")
+      .def(
+          "__arrow_c_stream__",
+          [](Stream& stream, const nb::object& /*requested_schema*/) { return stream.capsule(); },
+          nb::arg("requested_schema") = nb::none());
   m.def("columns_of", &columns_of);
   m.def("names_of", [](const nb::object& frame) { return source_of(frame)->column_names(); });
 }

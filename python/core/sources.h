@@ -60,8 +60,8 @@ class Stream {
   ArrowArrayStream stream_;
 };
 
-/// Takes a capsule "arrow_array_stream" over, or looks at Arrays, which must outlive the source. The interpreter's lock is
-/// held.
+/// Takes a capsule "arrow_array_stream" over, or looks at Arrays, which must outlive the source. The
+/// interpreter's lock is held.
 std::unique_ptr<RowSource> source_of(const nb::object& frame, const std::string& name = "the frame");
 /// A sink whose columns take the types of the source's.
 std::unique_ptr<ArrowSink> sink_like(const RowSource& source);

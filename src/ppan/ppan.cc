@@ -93,7 +93,8 @@ std::optional<PointResult> train_point(const Start& start, int number, const Hoo
       make_pieces(domain, nullptr, engine_options(start, hooks, domain.point_pieces(number)), start.pieces);
   if (made.interrupted) return std::nullopt;
   PointResult out{number, fingerprint(start.job, start.data), {}};
-  for (const std::string& name : domain.point_pieces(number)) out.pieces[name] = std::move(made.pieces.at(name));
+  for (const std::string& name : domain.point_pieces(number))
+    out.pieces[name] = std::move(made.pieces.at(name));
   return out;
 }
 

@@ -2,13 +2,11 @@
 
 // All of ppan, and the few functions that most programs need:
 //
-//     Job job = load_job("job.toml");        // or fill in a Job: which table, what is sensitive, what is useful
-//     Curve curve = trade_off(job, open_dataset(job));
-//     write_run(curve, "run");               // curve.csv, models, report.html
-//     Model model = pick(curve, {.leakage = 0.05});
-//     save_model("model.ppan", model);       // load_model() reads it
-//     release(model, "new.csv", "released.csv");
-//     AuditReport found = audit(model, "holdout.csv");
+//     Job job = load_job("job.toml");        // or fill in a Job: which table, what is sensitive, what is
+//     useful Curve curve = trade_off(job, open_dataset(job)); write_run(curve, "run");               //
+//     curve.csv, models, report.html Model model = pick(curve, {.leakage = 0.05}); save_model("model.ppan",
+//     model);       // load_model() reads it release(model, "new.csv", "released.csv"); AuditReport found =
+//     audit(model, "holdout.csv");
 //
 // The commands `ppan curve`, `pick`, `release` and `audit` do the same for tables. Everything throws
 // ppan::Error with a code, what is wrong and how to fix it; nothing prints, and nothing changes the process.
@@ -25,10 +23,10 @@
 #include "ppan/audit/audit.h"
 #include "ppan/core/error.h"
 #include "ppan/engine/store.h"
+#include "ppan/job/job.h"
 #include "ppan/model/release_model.h"
 #include "ppan/nn/blas.h"
 #include "ppan/open/open_rows.h"
-#include "ppan/job/job.h"
 #include "ppan/release/release_table.h"
 #include "ppan/table/curve_rows.h"
 #include "ppan/table/table_curve.h"
@@ -57,8 +55,8 @@ struct Curve {
 /// Trains a mechanism for each point of the job, attacks each on rows that it never saw, and measures the
 /// references beside them. The same job and data give the same bits, whatever the number of threads. Throws
 /// Error(kUsage) for a job that cannot be run and Error(kDiverged) if no point could be trained. When
-/// hooks.interrupted says so, what is finished comes back. With a store, what is finished is kept there, and what is
-/// there is not done again; it must have the fingerprint of this job and data.
+/// hooks.interrupted says so, what is finished comes back. With a store, what is finished is kept there, and
+/// what is there is not done again; it must have the fingerprint of this job and data.
 Curve trade_off(const Job& job, const Dataset& data, const Hooks& hooks = {}, Store* store = nullptr);
 
 /// Tells job, data and version apart from others. The number of threads is not part of it.
@@ -111,19 +109,21 @@ PointResult point_from_bytes(std::string_view bytes, const Start& start);
 /// Error(kUsage) if no point serves the choice, naming the nearest.
 Model pick(const Curve& curve, const Choice& choice);
 
-/// The run directory that `ppan curve` writes (docs/run_directory.md); returns the path of the report. The directory is made; an earlier run in it is removed.
+/// The run directory that `ppan curve` writes (docs/run_directory.md); returns the path of the report. The
+/// directory is made; an earlier run in it is removed.
 std::filesystem::path write_run(const Curve& curve, const std::filesystem::path& directory);
 
-/// Releases a table, row by row, in constant memory, from one address to another (open/address.h): files, databases,
-/// queries; "-" is standard input or output. All or nothing:
-/// `output` is what it was if this throws or is interrupted. Throws Error(kBadInput) naming line, column and
-/// value of a row that cannot be released; for ReleaseOptions::unknown kReject use release_table(), which
-/// wants to know where such rows go.
+/// Releases a table, row by row, in constant memory, from one address to another (open/address.h): files,
+/// databases, queries; "-" is standard input or output. All or nothing: `output` is what it was if this
+/// throws or is interrupted. Throws Error(kBadInput) naming line, column and value of a row that cannot be
+/// released; for ReleaseOptions::unknown kReject use release_table(), which wants to know where such rows go.
 ReleaseSummary release(const Model& model, const std::string& table, const std::string& output,
                        const ReleaseOptions& options = {});
 
-/// The same from any source to any sink, which it finishes: rows as typed chunks (source/row_source.h, row_sink.h).
-ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output, const ReleaseOptions& options = {});
+/// The same from any source to any sink, which it finishes: rows as typed chunks (source/row_source.h,
+/// row_sink.h).
+ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output,
+                       const ReleaseOptions& options = {});
 
 /// What new attackers find in releases of `held_out`, rows that the model was not trained on, about the
 /// columns that its job called sensitive.
@@ -135,8 +135,9 @@ struct ReleaseAudit {
   std::vector<std::string> sensitive{};  ///< Columns of the original. At least one.
   std::vector<std::string> side{};       ///< Columns of the original that an attacker knows already.
 };
-/// What new attackers find about columns of `original` in `released`, whoever released it: the same records in the same
-/// order. Throws Error(kBadInput) for tables of different length and for columns that are not there.
+/// What new attackers find about columns of `original` in `released`, whoever released it: the same records
+/// in the same order. Throws Error(kBadInput) for tables of different length and for columns that are not
+/// there.
 AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& what,
                   const AuditOptions& options = {});
 

@@ -14,16 +14,16 @@
 #include "ppan/core/error.h"
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
+#include "ppan/job/job.h"
+#include "ppan/job/settings.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_file.h"
 #include "ppan/model/release_model.h"
 #include "ppan/open/address.h"
 #include "ppan/open/binary_copy.h"
 #include "ppan/read/idx.h"
-#include "ppan/job/job.h"
 #include "ppan/read/png.h"
 #include "ppan/read/profile.h"
-#include "ppan/job/settings.h"
 #include "ppan/report/html.h"
 #include "ppan/source/csv_source.h"
 #include "ppan/source/csv_writer.h"
@@ -286,7 +286,8 @@ void run(const std::uint8_t* data, std::size_t size) {
     }
   };
   if (!accepted([&] { files.curve = from_csv(part[0]); })) return;
-  require(from_csv(to_csv(files.curve)).rows == files.curve.rows, "a curve that was read is written and read back");
+  require(from_csv(to_csv(files.curve)).rows == files.curve.rows,
+          "a curve that was read is written and read back");
   accepted([&] { files.summary = run_summary_from_json(part[1]); });
   accepted([&] { files.details = run_details_from_json(part[2]); });
   accepted([&] { files.metrics = metrics_from_jsonl(part[3]); });

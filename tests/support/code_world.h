@@ -1,6 +1,7 @@
 #pragma once
 
-// Worlds of records w with codes, in which I(X;C) is known, and samples of them for certificates (audit/code_certificate.h).
+// Worlds of records w with codes, in which I(X;C) is known, and samples of them for certificates
+// (audit/code_certificate.h).
 
 #include <cmath>
 #include <cstdint>

@@ -74,8 +74,9 @@ inline ImageSet parity_and_size(ImageSet set) {
   return set;
 }
 
-/// Faces of 12 x 12 pixels, somewhat moved and of varying brightness: the label is whether the hair is long (about
-/// sixteen pixels), the task whether the mouth smiles (the height of its two ends). Independent of each other.
+/// Faces of 12 x 12 pixels, somewhat moved and of varying brightness: the label is whether the hair is long
+/// (about sixteen pixels), the task whether the mouth smiles (the height of its two ends). Independent of
+/// each other.
 inline ImageSet drawn_faces(Index count, std::uint64_t seed) {
   constexpr Index kSide = 12;
   SeededRandom random(seed);
@@ -91,7 +92,8 @@ inline ImageSet drawn_faces(Index count, std::uint64_t seed) {
     const auto right = random.index(2);
     const auto down = random.index(2);
     const auto draw = [&](Index y, Index x, double brightness) {
-      set.pixels(i, (y + down) * kSide + x + right) = static_cast<float>(brightness - 0.15 * random.uniform());
+      set.pixels(i, (y + down) * kSide + x + right) =
+          static_cast<float>(brightness - 0.15 * random.uniform());
     };
     const double skin = 0.5 + 0.3 * random.uniform();
     for (Index y = 2; y < 10; ++y) {

@@ -5,8 +5,8 @@
 namespace ppan {
 namespace {
 
-constexpr float kPriorRows = 2;   // that keep the contribution of a rare value small
-constexpr float kLeastCell = 0.5F; // added to what is expected: of rare cells chi-squared is too large
+constexpr float kPriorRows = 2;     // that keep the contribution of a rare value small
+constexpr float kLeastCell = 0.5F;  // added to what is expected: of rare cells chi-squared is too large
 
 }  // namespace
 
@@ -48,7 +48,8 @@ void AdditiveFit::scale(const Column& column) {
   seen.colwise() += kPriorRows * prior_;
   expected.colwise() += kPriorRows * prior_;
   const Matrix<float> change = (seen.array() / expected.array()).log();
-  for (std::size_t i = 0; i < column.code.size(); ++i) logit_.col(static_cast<Index>(i)) += change.col(column.code[i]);
+  for (std::size_t i = 0; i < column.code.size(); ++i)
+    logit_.col(static_cast<Index>(i)) += change.col(column.code[i]);
   normalise();
 }
 
@@ -66,7 +67,8 @@ double AdditiveFit::beyond(const Symbols& code, std::int32_t values) const {
   for (const bool one : seen) different += one ? 1 : 0;
   const double degrees = (different - 1) * (levels_ - 1);
   if (degrees < 1) return 0;
-  const auto chi_squared = static_cast<double>((off.array().square() / (expected.array() + kLeastCell)).sum());
+  const auto chi_squared =
+      static_cast<double>((off.array().square() / (expected.array() + kLeastCell)).sum());
   const double spread = 2 / (9 * degrees);
   return (std::cbrt(chi_squared / degrees) - (1 - spread)) / std::sqrt(spread);
 }

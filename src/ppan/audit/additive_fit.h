@@ -1,9 +1,9 @@
 #pragma once
 
 // What single columns tell, and what something else tells beyond them. The attribute is modelled by a sum of
-// contributions of the columns, each a table of counts, fitted by iterative scaling: afterwards every value of
-// every column has as many rows of every level as the model expects. What differs from that in the values of
-// another code is beyond the columns (a score test).
+// contributions of the columns, each a table of counts, fitted by iterative scaling: afterwards every value
+// of every column has as many rows of every level as the model expects. What differs from that in the values
+// of another code is beyond the columns (a score test).
 
 #include <cstdint>
 #include <vector>

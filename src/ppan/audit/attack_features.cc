@@ -110,7 +110,8 @@ Vector<float> alike(const AuditColumn& a, const AuditColumn& b, Index rows) {
   }
   if (!a.has_text() || !b.has_text()) return same;
   std::unordered_map<std::string_view, std::int32_t> known;
-  for (std::size_t l = 0; l < a.level.size(); ++l) known.try_emplace(a.level[l], static_cast<std::int32_t>(l));
+  for (std::size_t l = 0; l < a.level.size(); ++l)
+    known.try_emplace(a.level[l], static_cast<std::int32_t>(l));
   std::vector<std::int32_t> translated;
   for (const std::string& level : b.level) {
     const auto at = known.find(level);
@@ -118,7 +119,8 @@ Vector<float> alike(const AuditColumn& a, const AuditColumn& b, Index rows) {
   }
   for (Index i = 0; i < rows; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    same[i] = !a.missing[row] && a.code[row] == translated[static_cast<std::size_t>(b.code[row])] ? 1.0F : 0.0F;
+    same[i] =
+        !a.missing[row] && a.code[row] == translated[static_cast<std::size_t>(b.code[row])] ? 1.0F : 0.0F;
   }
   return same;
 }
@@ -156,7 +158,7 @@ struct FeatureMap::Column {
   std::unordered_map<std::string, std::int32_t> text;
   std::vector<Index> text_rows;
   Symbols row_text;
-  int decimals = 0;        // most that a number is written with
+  int decimals = 0;  // most that a number is written with
   NumberForm form = NumberForm::kNumber;
   Index first_key = 0;     // of its keys among all
   bool exact_key = false;  // its exact texts are a key
@@ -166,7 +168,8 @@ struct FeatureMap::Column {
     std::unordered_map<std::string, std::int32_t> value;
   };
   std::vector<Part> parts;
-  // Coarse codes: bins of a number, with one more for missing ones; its last digit; or the most frequent levels.
+  // Coarse codes: bins of a number, with one more for missing ones; its last digit; or the most frequent
+  // levels.
   Index first_coarse = 0;
   std::vector<double> coarse_edge;
   bool coarse_digit = false;
@@ -219,7 +222,8 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
   const bool all = static_cast<std::int32_t>(released.columns.size()) <= options.trace_columns;
   for (std::size_t c = 0; c < released.columns.size(); ++c) {
     const bool given = traced.empty() ? all : traced[c];
-    if (given && !released.columns[c].numeric() && released.columns[c].level.size() >= kLeastTexts) ++text_columns_;
+    if (given && !released.columns[c].numeric() && released.columns[c].level.size() >= kLeastTexts)
+      ++text_columns_;
   }
   for (std::size_t c = 0; c < released.columns.size(); ++c) {
     const AuditColumn& from = released.columns[c];
@@ -241,7 +245,8 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
   }
   first_block_key_ = static_cast<Index>(key_values_.size());
   for (std::size_t b = 0; options.row_position && b < kBlockRows.size(); ++b)
-    add_key(static_cast<std::size_t>((released.rows() - trained_rows) / kBlockRows[b] + 1), "row", "position");
+    add_key(static_cast<std::size_t>((released.rows() - trained_rows) / kBlockRows[b] + 1), "row",
+            "position");
 
   Index at = 0;
   write(released, [&](const RawFeature& raw) {
@@ -326,7 +331,8 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
     if (column.numeric) add_key(values, column.name, "digits");
   }
   for (const std::int32_t values : CalendarForm::kValues) {
-    if (column.form != NumberForm::kNumber) add_key(static_cast<std::size_t>(values), column.name, "calendar");
+    if (column.form != NumberForm::kNumber)
+      add_key(static_cast<std::size_t>(values), column.name, "calendar");
   }
   // A value that nearly every row has for itself is nothing to count by.
   column.exact_key = static_cast<Index>(written.text.size()) <= from.rows() / 2;
@@ -335,7 +341,8 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
   // Of more decimals than these a number was not written by anybody.
   constexpr int kWrittenDecimals = 6;
   if (column.numeric)
-    numbers_.push_back({column.name, column.decimals <= kWrittenDecimals ? std::pow(10.0, column.decimals) : 0.0});
+    numbers_.push_back(
+        {column.name, column.decimals <= kWrittenDecimals ? std::pow(10.0, column.decimals) : 0.0});
   learn_coarse(from, column);
 }
 
@@ -386,10 +393,12 @@ void FeatureMap::write_coarse(const Column& column, const AuditColumn& from, Key
   for (Index i = 0; i < rows; ++i) {
     const double value = from.number[i];
     coarse(i, column.first_coarse) =
-        std::isnan(value) ? 0
-                          : 1 + static_cast<std::int32_t>(std::upper_bound(edge.begin(), edge.end(), value) - edge.begin());
+        std::isnan(value)
+            ? 0
+            : 1 + static_cast<std::int32_t>(std::upper_bound(edge.begin(), edge.end(), value) - edge.begin());
     if (column.coarse_digit)
-      coarse(i, column.first_coarse + 1) = digit[static_cast<std::size_t>(written.code[static_cast<std::size_t>(i)])];
+      coarse(i, column.first_coarse + 1) =
+          digit[static_cast<std::size_t>(written.code[static_cast<std::size_t>(i)])];
   }
 }
 
@@ -415,7 +424,8 @@ void FeatureMap::write_alike(const AuditTable& released, const TakeFeature& take
   }
 }
 
-// What is true of a row as a whole: how many of its cells are missing, and how many rows are exactly the same.
+// What is true of a row as a whole: how many of its cells are missing, and how many rows are exactly the
+// same.
 void FeatureMap::write_row(const AuditTable& released, const TakeFeature& take) const {
   Raw raw{released.rows()};
   auto& missing = raw.add("row", "missing", false);
@@ -430,7 +440,8 @@ void FeatureMap::write_row(const AuditTable& released, const TakeFeature& take) 
   for (std::size_t i = 0; i < hash.size(); ++i) {
     const auto at = cell_.find(hash[i]);
     if (at == cell_.end()) continue;
-    const Index count = cell_rows_[static_cast<std::size_t>(at->second)] - (row_cell_[i] == at->second ? 1 : 0);
+    const Index count =
+        cell_rows_[static_cast<std::size_t>(at->second)] - (row_cell_[i] == at->second ? 1 : 0);
     others[static_cast<Index>(i)] = std::log1p(static_cast<float>(count));
   }
   for (const RawFeature& feature : raw.features) take(feature);
@@ -457,7 +468,8 @@ void FeatureMap::learn_parts(const Written& written, Index rows, Column& column)
   }
   const std::size_t room = kMostParts / std::max<std::size_t>(1, text_columns_);
   for (std::size_t p = 0; p < parts.size() && column.parts.size() < room; ++p) {
-    // One that is always the same says nothing, one that nearly every text has for itself no more than the text.
+    // One that is always the same says nothing, one that nearly every text has for itself no more than the
+    // text.
     if (parts[p].value.size() < 2 || 2 * parts[p].value.size() > texts) continue;
     parts[p].which = p;
     add_key(parts[p].value.size(), column.name, "text");

@@ -3,10 +3,10 @@
 // From released columns to what a learning attacker looks at. Beside the values themselves it is given every
 // trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often
 // its exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells
-// are missing, how many of a row and how that is marked, how often the whole row occurs, what day of the week and
-// what time of day it was, and where in the file the row stands. Constant features are dropped, all others
-// standardised. Keys are what an attacker counts by: last
-// digits, first digits, exact values, parts of texts (text_parts.h), days and hours, blocks of neighbouring rows.
+// are missing, how many of a row and how that is marked, how often the whole row occurs, what day of the week
+// and what time of day it was, and where in the file the row stands. Constant features are dropped, all
+// others standardised. Keys are what an attacker counts by: last digits, first digits, exact values, parts of
+// texts (text_parts.h), days and hours, blocks of neighbouring rows.
 
 #include <cstdint>
 #include <functional>
@@ -28,8 +28,8 @@ struct FeatureOptions {
   std::int32_t most_levels =
       64;  ///< Texts of a column told apart one by one; rarer ones share a feature. 2 to 1000.
   std::int32_t trace_columns = 64;  ///< The traces of all columns are given if there are no more. At least 0.
-  /// Of a wider table those of so many columns that by themselves tell most (trace_screen.h), the others as values
-  /// only. At least 0.
+  /// Of a wider table those of so many columns that by themselves tell most (trace_screen.h), the others as
+  /// values only. At least 0.
   std::int32_t screened_columns = 16;
   [[nodiscard]] Problems check() const;
 };
@@ -47,16 +47,17 @@ struct AttackFeatures {
   Matrix<float> data;  ///< Rows x features.
   KeyMatrix keys;      ///< Rows x keys.
   KeyMatrix coarse{};  ///< Rows x coarse codes, few values each: what is counted by together (key_tuples.h).
-  Matrix<double> number{};  ///< Rows x columns of numbers, NaN where there is none: relations are made of them.
-  Symbols cell;        ///< The exact released row as one symbol; -1: not among those the map was built on.
+  Matrix<double>
+      number{};  ///< Rows x columns of numbers, NaN where there is none: relations are made of them.
+  Symbols cell;  ///< The exact released row as one symbol; -1: not among those the map was built on.
   std::int32_t cells = 0;  ///< Different rows the map was built on.
 };
 
 /// Built once on the released rows (which every attacker has), applied to them and to further releases.
 class FeatureMap {
  public:
-  /// The last `trained_rows` have no place in the released file. `traced`: for each column, whether its traces
-  /// are given; empty: those of all columns, or of none if there are more than `trace_columns`.
+  /// The last `trained_rows` have no place in the released file. `traced`: for each column, whether its
+  /// traces are given; empty: those of all columns, or of none if there are more than `trace_columns`.
   FeatureMap(const AuditTable& released, const FeatureOptions& options, Index trained_rows = 0,
              const std::vector<bool>& traced = {});
 
@@ -115,7 +116,8 @@ class FeatureMap {
   std::vector<std::int32_t> coarse_values_;
   std::vector<std::string> coarse_column_;
   std::vector<NumberColumn> numbers_;
-  std::vector<std::pair<std::size_t, std::size_t>> alike_;  // columns of which some rows have the same in both
+  std::vector<std::pair<std::size_t, std::size_t>>
+      alike_;  // columns of which some rows have the same in both
   Index first_block_key_ = 0;
   std::vector<float> mean_;
   std::vector<float> scale_;

@@ -16,8 +16,8 @@ namespace {
 constexpr std::array kShares{0.0005, 0.00125, 0.003, 0.008, 0.02, 0.05, 0.12, 0.3, 0.7};
 constexpr double kDetected = 1.959963984540054 + 1.2815515655446004;  // standard errors above 0
 constexpr double kNothingSeen = 0.5;  // standard errors: the next larger leak will not be clear either
-constexpr double kFoundAll = 0.9;  // of what was planted: more need not be planted
-constexpr double kSurely = 6;      // standard errors: nor here
+constexpr double kFoundAll = 0.9;     // of what was planted: more need not be planted
+constexpr double kSurely = 6;         // standard errors: nor here
 
 struct Score {
   const char* name;
@@ -138,7 +138,7 @@ SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& r
 
 SuiteOptions light_suite(const SuiteOptions& options) {
   SuiteOptions light = options;
-  light.attackers = {AttackerKind::kTrees, AttackerKind::kSmallMlp, AttackerKind::kForest,
+  light.attackers = {AttackerKind::kTrees,    AttackerKind::kSmallMlp,     AttackerKind::kForest,
                      AttackerKind::kLogistic, AttackerKind::kDiscriminant, AttackerKind::kPrior};
   light.effort = {.epochs = 10, .patience = 2, .trees = 300, .neighbours = 1};
   light.most_releases = light.most_training_rows;

@@ -269,7 +269,8 @@ class Suite {
   // Keys of several columns, for those who count by keys.
   void find_tuples() {
     if (counts_by_keys() && input_.released.coarse.cols() > 1)
-      tuples_ = telling_tuples(input_.released.coarse, input_.coarse_values, target_.code, all_rows_, target_.levels);
+      tuples_ = telling_tuples(input_.released.coarse, input_.coarse_values, target_.code, all_rows_,
+                               target_.levels);
   }
 
   // Features and keys of several cells of a row, at the end of the others.
@@ -292,7 +293,8 @@ class Suite {
       if (target_.continuous) kinds.insert(kinds.begin() + 2, AttackerKind::kDensity);
     }
     if (!target_.continuous) std::erase(kinds, AttackerKind::kDensity);
-    if (input_.key_values.empty() && tuples_.empty() && relations_.empty()) std::erase(kinds, AttackerKind::kKeys);
+    if (input_.key_values.empty() && tuples_.empty() && relations_.empty())
+      std::erase(kinds, AttackerKind::kKeys);
     for (const AttackerKind kind : kinds) {
       learners_.push_back({kind, LearnFrom::kAll});
       const bool cheap = kind == AttackerKind::kTrees || kind == AttackerKind::kLogistic ||
@@ -456,7 +458,8 @@ class Suite {
     for (const Trained& t : trained) score.push_back(scores_of(t.on_selection, selection_.x));
     const std::vector<double> weight = mixture_weights(score);
     Together out;
-    out.on_test = Matrix<float>::Constant(test_.rows(), target_.levels, -std::numeric_limits<float>::infinity());
+    out.on_test =
+        Matrix<float>::Constant(test_.rows(), target_.levels, -std::numeric_limits<float>::infinity());
     for (Index i = 0; i < score.front().size(); ++i) {
       double sum = 0;
       for (std::size_t a = 0; a < trained.size(); ++a) sum += weight[a] * std::exp(score[a][i]);
@@ -525,7 +528,8 @@ class Suite {
       learned.push_back(static_cast<Index>(rows));
       gain.push_back(full);
       if (gain.size() > 1) result.still_rising = rises(full, gain[gain.size() - 2], result.entropy);
-      // What several attackers find beyond the strongest of them they are taken to find with any number of rows.
+      // What several attackers find beyond the strongest of them they are taken to find with any number of
+      // rows.
       for (Vector<double>& g : gain) g += result.gain - full;
       result.forecast = forecast_learning(learned, gain, result.entropy, split_.test_unit);
     }
@@ -555,7 +559,8 @@ class Suite {
     std::vector<std::pair<FeatureSource, std::vector<Index>>> groups;
     const std::vector<FeatureSource> sources = by_keys ? key_sources() : features_.source;
     for (std::size_t f = 0; f < sources.size(); ++f) {
-      auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == sources[f]; });
+      auto at =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == sources[f]; });
       if (at == groups.end()) at = groups.insert(groups.end(), {sources[f], {}});
       at->second.push_back(static_cast<Index>(f));
     }
@@ -574,8 +579,9 @@ class Suite {
               [](const LeakSource& a, const LeakSource& b) { return a.nats > b.nats; });
   }
 
-  // Who says where a leak is. Keys say it less well than features do: the first digits of a number are its value. So does
-  // a discriminant: it leans on everything that says the same at once, and shuffling one of several costs it nothing.
+  // Who says where a leak is. Keys say it less well than features do: the first digits of a number are its
+  // value. So does a discriminant: it leans on everything that says the same at once, and shuffling one of
+  // several costs it nothing.
   Trained* names_sources(std::vector<Trained>& trained) const {
     constexpr double kClearlyMore = 1.25;
     const double entropy = empirical_entropy(selection_.x, target_.levels);
@@ -584,12 +590,14 @@ class Suite {
     for (Trained& t : trained) {
       const AttackerKind kind = t.learner.kind;
       // Neighbours see values only.
-      if (kind == AttackerKind::kPrior || kind == AttackerKind::kLookup || kind == AttackerKind::kNeighbours) continue;
+      if (kind == AttackerKind::kPrior || kind == AttackerKind::kLookup || kind == AttackerKind::kNeighbours)
+        continue;
       Trained*& own = kind == AttackerKind::kKeys || kind == AttackerKind::kDiscriminant ? other : best;
       if (own == nullptr || t.selection_score > own->selection_score) own = &t;
     }
-    const bool by_other = other != nullptr && (best == nullptr || entropy + other->selection_score >
-                                                                      kClearlyMore * (entropy + best->selection_score));
+    const bool by_other =
+        other != nullptr && (best == nullptr || entropy + other->selection_score >
+                                                    kClearlyMore * (entropy + best->selection_score));
     return by_other ? other : best;
   }
 
@@ -611,8 +619,8 @@ class Suite {
     return error > 0 ? loss.value / error : 0;
   }
 
-  // What an attacker loses, nats, when these features of `data`, which is in `part`, are shuffled among the rows, all in
-  // the same way.
+  // What an attacker loses, nats, when these features of `data`, which is in `part`, are shuffled among the
+  // rows, all in the same way.
   template <typename Data>
   Rate shuffled_loss(Trained& attacker, const std::vector<Index>& features, const Vector<double>& whole,
                      RandomSource& random, Data& data, AttackRows& part) const {
@@ -622,7 +630,8 @@ class Suite {
     std::vector<Eigen::Matrix<typename Data::Scalar, Eigen::Dynamic, 1>> kept;
     for (const Index column : features) {
       kept.emplace_back(data.col(column));
-      for (Index i = 0; i < part.rows(); ++i) data(i, column) = kept.back()[order[static_cast<std::size_t>(i)]];
+      for (Index i = 0; i < part.rows(); ++i)
+        data(i, column) = kept.back()[order[static_cast<std::size_t>(i)]];
     }
     Matrix<float> shuffled = attacker.attacker->log_probability(part);
     attacker.calibration.apply(task_.prior, shuffled);
@@ -832,8 +841,8 @@ AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const V
 }
 
 std::vector<AttackerKind> quick_attackers(bool continuous) {
-  std::vector<AttackerKind> kinds{AttackerKind::kTrees, AttackerKind::kForest,   AttackerKind::kSmallMlp,
-                                  AttackerKind::kKeys,  AttackerKind::kLogistic, AttackerKind::kDiscriminant,
+  std::vector<AttackerKind> kinds{AttackerKind::kTrees,  AttackerKind::kForest,   AttackerKind::kSmallMlp,
+                                  AttackerKind::kKeys,   AttackerKind::kLogistic, AttackerKind::kDiscriminant,
                                   AttackerKind::kLookup, AttackerKind::kPrior};
   if (continuous) kinds.insert(kinds.begin(), AttackerKind::kDensity);
   return kinds;

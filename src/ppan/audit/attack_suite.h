@@ -59,10 +59,10 @@ AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {}, I
 /// What the attackers of one attribute are given.
 struct SuiteInput {
   AttackFeatures released;
-  std::vector<AttackFeatures> again;       ///< Further releases of the same rows: more to learn from.
-  std::vector<FeatureSource> source;       ///< Of each feature.
-  std::vector<Index> values;               ///< Features that measure closeness.
-  std::vector<std::int32_t> key_values{};  ///< Different values of each key.
+  std::vector<AttackFeatures> again;          ///< Further releases of the same rows: more to learn from.
+  std::vector<FeatureSource> source;          ///< Of each feature.
+  std::vector<Index> values;                  ///< Features that measure closeness.
+  std::vector<std::int32_t> key_values{};     ///< Different values of each key.
   std::vector<FeatureSource> key_source{};    ///< Of each key.
   std::vector<std::int32_t> coarse_values{};  ///< Different values of each coarse code.
   std::vector<std::string> coarse_column{};   ///< Its column.

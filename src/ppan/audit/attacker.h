@@ -15,18 +15,18 @@
 namespace ppan {
 
 enum class AttackerKind {
-  kPrior,       ///< Ignores the release.
-  kLookup,      ///< Frequencies among training rows released exactly alike.
-  kLogistic,    ///< Multinomial logistic regression on all features.
-  kSmallMlp,    ///< One hidden layer of 64.
-  kLargeMlp,    ///< Two hidden layers of 256.
-  kTrees,       ///< Gradient-boosted trees (XGBoost).
-  kNeighbours,  ///< Frequencies among the nearest training rows.
-  kDensity,     ///< Network giving a normal density of a continuous attribute, summed over its bins.
-  kForest,      ///< Random forest.
-  kExtraTrees,  ///< Extremely randomised trees.
-  kKeys,        ///< Counts by last digits, first digits and exact values.
-  kDiscriminant, ///< Linear discriminant analysis.
+  kPrior,         ///< Ignores the release.
+  kLookup,        ///< Frequencies among training rows released exactly alike.
+  kLogistic,      ///< Multinomial logistic regression on all features.
+  kSmallMlp,      ///< One hidden layer of 64.
+  kLargeMlp,      ///< Two hidden layers of 256.
+  kTrees,         ///< Gradient-boosted trees (XGBoost).
+  kNeighbours,    ///< Frequencies among the nearest training rows.
+  kDensity,       ///< Network giving a normal density of a continuous attribute, summed over its bins.
+  kForest,        ///< Random forest.
+  kExtraTrees,    ///< Extremely randomised trees.
+  kKeys,          ///< Counts by last digits, first digits and exact values.
+  kDiscriminant,  ///< Linear discriminant analysis.
 };
 
 std::string_view to_string(AttackerKind kind);

@@ -15,8 +15,9 @@ constexpr double kMostWeight = 3;
 constexpr std::size_t kMostRows = 4000;  // ample for a handful of weights
 
 // log Q of one row.
-void pooled_row(const std::vector<const Matrix<float>*>& log_probability, const std::vector<AttackerPool::Part>& part,
-                const Vector<double>& log_prior, Index row, Vector<double>& out) {
+void pooled_row(const std::vector<const Matrix<float>*>& log_probability,
+                const std::vector<AttackerPool::Part>& part, const Vector<double>& log_prior, Index row,
+                Vector<double>& out) {
   out = log_prior;
   for (const AttackerPool::Part& p : part)
     out += p.weight * (log_probability[p.attacker]->row(row).transpose().cast<double>() - log_prior);
@@ -27,8 +28,8 @@ void pooled_row(const std::vector<const Matrix<float>*>& log_probability, const 
 // Newton's method on a concave function of few weights; each step is halved until the rows become likelier.
 class PoolFit {
  public:
-  PoolFit(const std::vector<const Matrix<float>*>& log_probability, const Symbols& x, const Vector<double>& log_prior,
-          const std::vector<std::size_t>& attackers)
+  PoolFit(const std::vector<const Matrix<float>*>& log_probability, const Symbols& x,
+          const Vector<double>& log_prior, const std::vector<std::size_t>& attackers)
       : log_probability_(log_probability), x_(x), log_prior_(log_prior) {
     for (const std::size_t a : attackers) part_.push_back({a, 1 / static_cast<double>(attackers.size())});
   }
@@ -44,7 +45,8 @@ class PoolFit {
       double next = now;
       for (int half = 0; half < 6; ++half, share /= 2) {
         for (std::size_t p = 0; p < part_.size(); ++p)
-          part_[p].weight = std::clamp(before[p].weight + share * direction[static_cast<Index>(p)], 0.0, kMostWeight);
+          part_[p].weight =
+              std::clamp(before[p].weight + share * direction[static_cast<Index>(p)], 0.0, kMostWeight);
         next = evaluate(false);
         if (next > now) break;
       }

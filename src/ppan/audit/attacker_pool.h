@@ -4,8 +4,9 @@
 //
 //     log Q(x|z) = log P(x) + sum_a w_a (log Q_a(x|z) - log P(x)) + const(z),   w_a >= 0.
 //
-// Attackers that look at different things (digits, values, parts of a text) each hold a part of the evidence, and
-// evidence adds up in logarithms: their mixture, an average of probabilities, would only find the mean of what they find.
+// Attackers that look at different things (digits, values, parts of a text) each hold a part of the evidence,
+// and evidence adds up in logarithms: their mixture, an average of probabilities, would only find the mean of
+// what they find.
 
 #include <string>
 #include <vector>
@@ -28,8 +29,8 @@ struct AttackerPool {
                                     const Vector<double>& prior) const;
 };
 
-/// Weights that make the rows likeliest. Attackers join one by one, beginning with `first`, as long as that makes
-/// the rows likelier by more than a weight and the choice of an attacker buy by chance.
+/// Weights that make the rows likeliest. Attackers join one by one, beginning with `first`, as long as that
+/// makes the rows likelier by more than a weight and the choice of an attacker buy by chance.
 AttackerPool pool_attackers(const std::vector<const Matrix<float>*>& log_probability, const Symbols& x,
                             const Vector<double>& prior, std::size_t first);
 

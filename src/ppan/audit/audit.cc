@@ -24,8 +24,8 @@ namespace {
 
 constexpr Index kLevelShare = 10;  // of the least rows, one part for each category
 constexpr Index kRowsPerBin = 50;
-constexpr Index kUnitShare = 3;     // of the least rows, one part must be different units
-constexpr Index kRowsPerCell = 20;  // for counts to be believed
+constexpr Index kUnitShare = 3;                   // of the least rows, one part must be different units
+constexpr Index kRowsPerCell = 20;                // for counts to be believed
 constexpr std::size_t kMostRepeatedColumns = 64;  // of which single releases are attacked
 // Standard errors: by chance rows in random order are said to tell something in one audit of 4,000.
 constexpr double kClearOrder = 3.5;
@@ -216,8 +216,7 @@ AuditTable several_releases(const AuditInput& input, int releases, const std::ve
   for (std::size_t c = 0; c < sum.size(); ++c) {
     if (sum[c].size() == 0) continue;
     const Vector<double> average = sum[c] / releases;
-    all.columns.push_back(
-        column_of_numbers(input.released.columns[c].name + " (mean of releases)", average));
+    all.columns.push_back(column_of_numbers(input.released.columns[c].name + " (mean of releases)", average));
   }
   return all;
 }
@@ -231,10 +230,10 @@ std::vector<RepeatedRelease> repeated_releases(const AuditInput& input, const At
   std::iota(single.begin(), single.end(), std::size_t{0});
   if (columns > kMostRepeatedColumns && !options.repeats.empty()) {
     single = telling_columns(input.released, {&target, 1}, split, kMostRepeatedColumns, options.threads);
-    notes.push_back(
-        fmt::format("{} columns are too many to attack each of several releases: of all numbers their mean over the "
-                    "releases was attacked, and the single releases of the {} columns that tell most",
-                    columns, single.size()));
+    notes.push_back(fmt::format(
+        "{} columns are too many to attack each of several releases: of all numbers their mean over the "
+        "releases was attacked, and the single releases of the {} columns that tell most",
+        columns, single.size()));
   }
   for (const int releases : options.repeats) {
     const AuditTable all = several_releases(input, releases, single);
@@ -254,21 +253,22 @@ LeakageMeasureOptions measure_options(const AttackTarget& target, const AuditOpt
   return out;
 }
 
-// Upper end of the 99 % interval. The 95 % one holds what these attackers would find on all rows, not what better ones
-// would: of 200 audits of an interaction in 1,000 rows, its upper end, the power and the forecast together missed the
-// truth in 12 (bench_audit-coverage).
+// Upper end of the 99 % interval. The 95 % one holds what these attackers would find on all rows, not what
+// better ones would: of 200 audits of an interaction in 1,000 rows, its upper end, the power and the forecast
+// together missed the truth in 12 (bench_audit-coverage).
 double wide_end(const Estimate& found) {
   constexpr Index kComparisons = 5;
   const double error = (found.interval95->high - found.nats) / normal_multiple();
   return found.nats + normal_multiple(kComparisons) * error;
 }
 
-// All there is to know, with the doubt that few rows leave about how frequent rare levels are: of 1,000 test rows with ten of
-// a level, the entropy is off by a fifth.
+// All there is to know, with the doubt that few rows leave about how frequent rare levels are: of 1,000 test
+// rows with ten of a level, the entropy is off by a fifth.
 Estimate entropy_bound(double nats, const AttackTarget& held_out, const char* method) {
   const Rate rate = mean_rate(-log_share(held_out.code, held_out.levels));
   const auto rows = static_cast<double>(held_out.code.size());
-  const double high = rate.interval95.high + (held_out.levels - 1) / (2 * rows);  // sample shares are too uneven
+  const double high =
+      rate.interval95.high + (held_out.levels - 1) / (2 * rows);  // sample shares are too uneven
   return {.nats = nats,
           .interval95 = Interval{std::min(nats, rate.interval95.low), std::max(nats, high)},
           .bound = Bound::kUpper,
@@ -332,7 +332,8 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   std::stable_sort(out.upper.begin(), out.upper.end(),
                    [](const Estimate& a, const Estimate& b) { return a.nats < b.nats; });
   if (!target.continuous) {
-    out.upper.push_back(entropy_bound(result.entropy, held_out, "entropy of the attribute: all there is to know"));
+    out.upper.push_back(
+        entropy_bound(result.entropy, held_out, "entropy of the attribute: all there is to know"));
   }
   if (!unit.empty() && (!out.others.empty() || !out.upper.empty())) {
     out.notes.emplace_back(
@@ -530,7 +531,8 @@ bool AuditReport::within_limit() const {
 
 namespace {
 
-// Where more can be drawn, of few rows more than of many; and of a wide table no more than can be learned from.
+// Where more can be drawn, of few rows more than of many; and of a wide table no more than can be learned
+// from.
 void add_releases(const AuditInput& input, const FeatureMap& map, const SuiteOptions& suite,
                   const AuditOptions& options, SuiteInput& suite_in) {
   constexpr Index kEnough = 20'000;  // released rows to learn from
@@ -632,7 +634,8 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
     if (std::string note = left_out_note(traced); !note.empty()) attribute.notes.push_back(std::move(note));
     if (!input.side.empty())
       attribute.side = side_information(input, target, split, attribute.leakage, options);
-    if (input.draw_again) attribute.repeats = repeated_releases(input, target, split, options, attribute.notes);
+    if (input.draw_again)
+      attribute.repeats = repeated_releases(input, target, split, options, attribute.notes);
     if (t < options.known_power.size()) {
       judge_power(options.known_power[t], options.limit, attribute);
     } else if (options.measure_power) {

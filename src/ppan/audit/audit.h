@@ -110,9 +110,9 @@ struct AttributeAudit {
   std::string winner;
   AuditVerdict verdict = AuditVerdict::kNothingFound;
   std::optional<AttackPower> power{};  ///< What this audit finds of planted leaks; absent: not measured.
-  /// What the finding allows for, nats: the greatest of the upper end of its 99 % interval, of the forecast for
-  /// ten times the rows, and of the power, but no more than an upper bound. Limits and choices are judged by
-  /// it.
+  /// What the finding allows for, nats: the greatest of the upper end of its 99 % interval, of the forecast
+  /// for ten times the rows, and of the power, but no more than an upper bound. Limits and choices are judged
+  /// by it.
   double upper_end = 0;
   std::optional<LearningForecast> forecast{};  ///< What more rows would find.
   Index learned_rows = 0;                      ///< That the strongest attacker learned from.
@@ -143,8 +143,8 @@ struct JointAudit {
   double entropy = 0;
   bool still_rising = false;
   std::vector<Estimate> upper{};  ///< Tightest first; the last is the entropy, where there is no number.
-  /// As in AttributeAudit; the powers of the attributes are added, and so are forecasts. No less than that of any
-  /// attribute.
+  /// As in AttributeAudit; the powers of the attributes are added, and so are forecasts. No less than that of
+  /// any attribute.
   double upper_end = 0;
 };
 

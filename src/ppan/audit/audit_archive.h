@@ -81,11 +81,12 @@ void members(Archive& archive, RepeatedRelease& value) {
 template <typename Archive>
 void members(Archive& archive, AttributeAudit& value) {
   auto& [name, continuous, level, entropy, leakage, winner, verdict, power, upper_end, forecast, learned_rows,
-         attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc, low_false_positive, measures, groups,
-         sources, others, r_squared, regressor, upper, side, repeats, notes] = value;
-  archive(name, continuous, level, entropy, leakage, winner, verdict, power, upper_end, forecast, learned_rows,
-          attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc, low_false_positive, measures, groups,
-          sources, others, r_squared, regressor, upper, side, repeats, notes);
+         attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc, low_false_positive, measures,
+         groups, sources, others, r_squared, regressor, upper, side, repeats, notes] = value;
+  archive(name, continuous, level, entropy, leakage, winner, verdict, power, upper_end, forecast,
+          learned_rows, attackers, learning, accuracy, prior_accuracy, balanced_accuracy, auc,
+          low_false_positive, measures, groups, sources, others, r_squared, regressor, upper, side, repeats,
+          notes);
 }
 template <typename Archive>
 void members(Archive& archive, JointAudit& value) {
@@ -99,10 +100,10 @@ void members(Archive& archive, UndeclaredLeak& value) {
 }
 template <typename Archive>
 void members(Archive& archive, AuditReport& value) {
-  auto& [rows, training_rows, trained_rows, selection_rows, test_rows, quick, releases_per_training_row, together,
-         units, released, attributes, joint, undeclared, not_audited, limit] = value;
-  archive(rows, training_rows, trained_rows, selection_rows, test_rows, quick, releases_per_training_row, together,
-          units, released, attributes, joint, undeclared, not_audited, limit);
+  auto& [rows, training_rows, trained_rows, selection_rows, test_rows, quick, releases_per_training_row,
+         together, units, released, attributes, joint, undeclared, not_audited, limit] = value;
+  archive(rows, training_rows, trained_rows, selection_rows, test_rows, quick, releases_per_training_row,
+          together, units, released, attributes, joint, undeclared, not_audited, limit);
 }
 
 }  // namespace ppan

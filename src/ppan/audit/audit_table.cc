@@ -24,9 +24,10 @@ class ColumnBuilder {
 
   void add(const RowColumn& type, const RowCells& cells, std::size_t rows) {
     typed_ = type.storage != CellStorage::kText;
-    typed_form_ = type.meaning == CellMeaning::kDate                                                 ? NumberForm::kDate
-                  : type.meaning == CellMeaning::kTimestamp || type.meaning == CellMeaning::kInstant ? NumberForm::kTimestamp
-                                                                                                     : NumberForm::kNumber;
+    typed_form_ = type.meaning == CellMeaning::kDate ? NumberForm::kDate
+                  : type.meaning == CellMeaning::kTimestamp || type.meaning == CellMeaning::kInstant
+                      ? NumberForm::kTimestamp
+                      : NumberForm::kNumber;
     if (cells.code != nullptr) translated_.resize(cells.levels->size(), -1);
     for (std::size_t r = 0; r < rows; ++r) {
       if (cells.is_missing(r)) {
@@ -212,7 +213,8 @@ AuditTable table_of_rows(RowSource& source, const std::map<std::string, CellKind
   AuditTable table;
   for (std::size_t c = 0; c < builders.size(); ++c) {
     const auto known = kinds.find(columns[c].name);
-    table.columns.push_back(builders[c].finish(columns[c].name, source.style().missing, source.style().decimal,
+    table.columns.push_back(builders[c].finish(columns[c].name, source.style().missing,
+                                               source.style().decimal,
                                                known == kinds.end() ? CellKind::kGuess : known->second));
   }
   return table;

@@ -41,11 +41,11 @@ struct AuditTable {
 
 /// What the cells of a column are.
 enum class CellKind {
-  kGuess,     ///< Numbers when at least 95 % of the cells that are not missing read as numbers, days or times if so many
-              ///< read as these.
-  kNumber,    ///< Numbers wherever a cell reads as one.
-  kCategory,  ///< Names, even if they look like numbers.
-  kDate,      ///< Days, wherever a cell reads as a date.
+  kGuess,  ///< Numbers when at least 95 % of the cells that are not missing read as numbers, days or times if
+           ///< so many read as these.
+  kNumber,     ///< Numbers wherever a cell reads as one.
+  kCategory,   ///< Names, even if they look like numbers.
+  kDate,       ///< Days, wherever a cell reads as a date.
   kTimestamp,  ///< Microseconds, wherever a cell reads as a time.
 };
 
@@ -61,8 +61,9 @@ AuditColumn column_of_codes(std::string name, Symbols codes, std::int32_t levels
 template <typename Scalar>
 std::vector<AuditColumn> columns_of(const Attribute<Scalar>& attribute, const std::string& name);
 
-/// Everything that is left in the source; `kinds` of columns that are known by name. Cells that were not text have the
-/// text that they are written as; what the source calls a number is one, unless `kinds` says otherwise.
+/// Everything that is left in the source; `kinds` of columns that are known by name. Cells that were not text
+/// have the text that they are written as; what the source calls a number is one, unless `kinds` says
+/// otherwise.
 AuditTable table_of_rows(RowSource& source, const std::map<std::string, CellKind>& kinds = {});
 
 /// Some of the rows, in this order.

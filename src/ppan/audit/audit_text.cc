@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "ppan/core/printable.h"
 #include "ppan/audit/estimate_json.h"
+#include "ppan/core/printable.h"
 
 namespace ppan {
 namespace {
@@ -126,8 +126,9 @@ void add_power(const AttributeAudit& a, const Words& words, std::string& text) {
 std::string place_of(const FeatureSource& where) {
   if (where.aspect == "together") return where.column + " together";
   if (where.aspect == "relation") {
-    return where.column.find(" and ") == std::string::npos ? fmt::format("the arithmetic of \"{}\"", where.column)
-                                                           : fmt::format("what {} say of each other", where.column);
+    return where.column.find(" and ") == std::string::npos
+               ? fmt::format("the arithmetic of \"{}\"", where.column)
+               : fmt::format("what {} say of each other", where.column);
   }
   if (where.aspect == "equality") return fmt::format("whether {} are the same", where.column);
   return fmt::format("\"{}\", its {}", where.column, where.aspect);
@@ -135,8 +136,9 @@ std::string place_of(const FeatureSource& where) {
 
 void add_where(const AttributeAudit& a, const Words& words, std::string& text) {
   for (std::size_t s = 0; s < a.sources.size() && s < kShownSources; ++s) {
-    text += fmt::format("  {} {}: shuffling it costs the attacker {}\n", s == 0 ? "given away by" : "         and by",
-                        place_of(a.sources[s].where), words.amount(a.sources[s].nats));
+    text += fmt::format("  {} {}: shuffling it costs the attacker {}\n",
+                        s == 0 ? "given away by" : "         and by", place_of(a.sources[s].where),
+                        words.amount(a.sources[s].nats));
   }
   std::size_t shown = 0;
   for (const GroupLeakage& g : a.groups) {
@@ -199,7 +201,8 @@ Json json_of(const AttributeAudit& a) {
   }
   Json sources = Json::array();
   for (const LeakSource& s : a.sources) {
-    sources.push_back({{"column", s.where.column}, {"aspect", s.where.aspect}, {"nats", finite_json(s.nats)}});
+    sources.push_back(
+        {{"column", s.where.column}, {"aspect", s.where.aspect}, {"nats", finite_json(s.nats)}});
   }
   Json others = Json::array();
   for (const Estimate& e : a.others) others.push_back(json_of(e));

@@ -276,8 +276,8 @@ Estimate observed_upper_bound(const ReleaseDensity& density, const DensityBoundO
   Matrix<double> covariance = second - mean * mean.transpose();
   covariance.diagonal().array() += 1e-9 * (1e-300 + covariance.trace() / static_cast<double>(d));
   const Matrix<double> factor = cholesky_factor(covariance);
-  const double broad_constant = -0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi) -
-                                factor.diagonal().array().log().sum();
+  const double broad_constant =
+      -0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi) - factor.diagonal().array().log().sum();
 
   std::vector<std::int32_t> one(1);
   Vector<double> log_density;

@@ -35,7 +35,8 @@ Vector<double> within_variance(const AttackRows& train, const Matrix<double>& me
   Vector<double> sum = Vector<double>::Zero(mean.rows());
   for (Index f = 0; f < mean.rows(); ++f) {
     for (Index i = 0; i < train.rows(); ++i) {
-      const double off = static_cast<double>(train.data(i, f)) - mean(f, train.x[static_cast<std::size_t>(i)]);
+      const double off =
+          static_cast<double>(train.data(i, f)) - mean(f, train.x[static_cast<std::size_t>(i)]);
       sum[f] += off * off;
     }
   }
@@ -44,7 +45,8 @@ Vector<double> within_variance(const AttackRows& train, const Matrix<double>& me
 
 }  // namespace
 
-void DiscriminantAttacker::fit(const AttackRows& train, const AttackRows& selection, RandomSource& /*random*/) {
+void DiscriminantAttacker::fit(const AttackRows& train, const AttackRows& selection,
+                               RandomSource& /*random*/) {
   const Index features = train.data.cols();
   const Vector<double> middle = train.data.colwise().mean().transpose().cast<double>();
   Matrix<double> mean = (kPriorRows * middle).replicate(1, task_.levels);

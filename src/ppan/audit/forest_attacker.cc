@@ -165,14 +165,15 @@ class Grower {
       high = std::max(high, b);
       count_[static_cast<std::size_t>(b) * levels + static_cast<std::size_t>(own_[i])] += 1;
     }
-    if (low < high) try_thresholds(feature, low, high, static_cast<std::int32_t>(part.size()), all, whole, best);
+    if (low < high)
+      try_thresholds(feature, low, high, static_cast<std::int32_t>(part.size()), all, whole, best);
     // Counts are 0 outside a call: most nodes are small and touch few bins.
     std::fill(count_.begin() + static_cast<std::ptrdiff_t>(levels) * low,
               count_.begin() + static_cast<std::ptrdiff_t>(levels) * (high + 1), 0);
   }
 
-  void try_thresholds(Index feature, int low, int high, std::int32_t rows, const std::vector<std::int32_t>& all,
-                      double whole, Split& best) {
+  void try_thresholds(Index feature, int low, int high, std::int32_t rows,
+                      const std::vector<std::int32_t>& all, double whole, Split& best) {
     const auto levels = static_cast<std::size_t>(task_.levels);
     const int only =
         kind_ == ForestKind::kExtraTrees ? low + 1 + static_cast<int>(random_.index(high - low)) : -1;

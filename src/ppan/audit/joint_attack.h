@@ -16,8 +16,8 @@ struct JointAttack {
   Estimate leakage;
   double entropy = 0;         ///< H(X1,X2,...) as the attackers see it, nats.
   bool still_rising = false;  ///< One of the attacks was still getting stronger with more rows.
-  /// The upper ends of what ten times the rows would find in each attack, added up, nats; absent without learning
-  /// curves.
+  /// The upper ends of what ten times the rows would find in each attack, added up, nats; absent without
+  /// learning curves.
   std::optional<double> forecast_end;
 };
 

@@ -10,7 +10,8 @@ namespace {
 constexpr double kMostVisits = 6e7;  // tuples times rows
 constexpr Index kMostRows = 20'000;
 constexpr Index kLeastRows = 1000;  // fewer show nothing in so many cells
-constexpr double kClear = 2.5;      // deviations above the greatest that chance gives among all that are looked at
+constexpr double kClear =
+    2.5;  // deviations above the greatest that chance gives among all that are looked at
 constexpr std::size_t kMostTuples = 6;
 constexpr std::int64_t kCountsPerRow = 4;  // cells times levels: with more of them nearly all are empty
 
@@ -26,8 +27,10 @@ class Looked {
          std::span<const std::int32_t> rows, std::int32_t levels)
       : coarse_(coarse), values_(part_values), x_(x), rows_(rows), levels_(levels) {
     level_.assign(static_cast<std::size_t>(levels), 0);
-    for (const std::int32_t row : rows) level_[static_cast<std::size_t>(x[static_cast<std::size_t>(row)])] += 1;
-    present_ = static_cast<double>(std::count_if(level_.begin(), level_.end(), [](double c) { return c > 0; }));
+    for (const std::int32_t row : rows)
+      level_[static_cast<std::size_t>(x[static_cast<std::size_t>(row)])] += 1;
+    present_ =
+        static_cast<double>(std::count_if(level_.begin(), level_.end(), [](double c) { return c > 0; }));
   }
 
   [[nodiscard]] std::int64_t cells(const std::vector<Index>& part) const {
@@ -43,7 +46,8 @@ class Looked {
     for (const std::int32_t row : rows_) {
       std::size_t cell = 0;
       for (const Index p : part)
-        cell = cell * static_cast<std::size_t>(values_[static_cast<std::size_t>(p)]) + static_cast<std::size_t>(coarse_(row, p));
+        cell = cell * static_cast<std::size_t>(values_[static_cast<std::size_t>(p)]) +
+               static_cast<std::size_t>(coarse_(row, p));
       count_[cell * width + static_cast<std::size_t>(x_[static_cast<std::size_t>(row)])] += 1;
     }
     const auto n = static_cast<double>(rows_.size());
@@ -76,7 +80,8 @@ class Looked {
   std::vector<std::int32_t> count_;
 };
 
-// What a tuple tells beyond its parts, by inclusion and exclusion: exact for independent columns and weak leaks.
+// What a tuple tells beyond its parts, by inclusion and exclusion: exact for independent columns and weak
+// leaks.
 ChiSquared beyond(const std::map<std::vector<Index>, ChiSquared>& known, const std::vector<Index>& part,
                   const ChiSquared& whole) {
   ChiSquared out = whole;
@@ -109,7 +114,8 @@ std::vector<std::vector<Index>> tuples_of(Index count, std::size_t size) {
 
 }  // namespace
 
-std::int32_t KeyTuple::code(const KeyMatrix& coarse, std::span<const std::int32_t> part_values, Index row) const {
+std::int32_t KeyTuple::code(const KeyMatrix& coarse, std::span<const std::int32_t> part_values,
+                            Index row) const {
   std::int32_t cell = 0;
   for (const Index p : part) {
     if (coarse(row, p) < 0) return -1;
@@ -119,7 +125,8 @@ std::int32_t KeyTuple::code(const KeyMatrix& coarse, std::span<const std::int32_
 }
 
 std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const std::int32_t> part_values,
-                                     const Symbols& x, std::span<const std::int32_t> rows, std::int32_t levels) {
+                                     const Symbols& x, std::span<const std::int32_t> rows,
+                                     std::int32_t levels) {
   const Index count = coarse.cols();
   std::vector<KeyTuple> out;
   for (const std::size_t size : {std::size_t{2}, std::size_t{3}}) {
@@ -145,7 +152,8 @@ std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const st
       if (deviations > chance) out.push_back({std::move(part), static_cast<std::int32_t>(cells), deviations});
     }
   }
-  std::sort(out.begin(), out.end(), [](const KeyTuple& a, const KeyTuple& b) { return a.deviations > b.deviations; });
+  std::sort(out.begin(), out.end(),
+            [](const KeyTuple& a, const KeyTuple& b) { return a.deviations > b.deviations; });
   if (out.size() > kMostTuples) out.resize(kMostTuples);
   return out;
 }

@@ -26,7 +26,8 @@ std::optional<LearningForecast> forecast_learning(std::span<const Index> rows,
                                                   std::span<const Vector<double>> gain, double entropy,
                                                   const Units& unit = {});
 
-/// The upper end of what a forecast allows for. Of a curve that still rises, ten times the rows are no end: the limit is.
+/// The upper end of what a forecast allows for. Of a curve that still rises, ten times the rows are no end:
+/// the limit is.
 double forecast_end(const LearningForecast& forecast, bool still_rising);
 
 }  // namespace ppan

@@ -10,7 +10,7 @@ namespace ppan {
 namespace {
 
 constexpr std::array<Index, 6> kCounts{3, 10, 30, 100, 300, 1000};
-constexpr Index kBlock = 128;  // rows whose distances are held at once
+constexpr Index kBlock = 128;          // rows whose distances are held at once
 constexpr Index kMostChosenOn = 3000;  // selection rows
 
 // Positions of the `most` least distances, of equal ones the first; in no order.
@@ -55,7 +55,8 @@ Matrix<float> NeighbourAttacker::values_of(const AttackRows& rows) const {
 }
 
 template <typename Take>
-void NeighbourAttacker::visit(const AttackRows& rows, Index last, Index most, bool in_order, const Take& take) const {
+void NeighbourAttacker::visit(const AttackRows& rows, Index last, Index most, bool in_order,
+                              const Take& take) const {
   const Matrix<float> values = values_of(rows);
   Matrix<float> distance;  // a column per row of the block
   std::vector<float> sample;
@@ -70,9 +71,8 @@ void NeighbourAttacker::visit(const AttackRows& rows, Index last, Index most, bo
       const float* d = distance.col(i).data();
       nearest_rows(d, distance.rows(), most, sample, found);
       if (in_order) {
-        std::sort(found.begin(), found.end(), [d](std::int32_t a, std::int32_t b) {
-          return d[a] < d[b] || (d[a] == d[b] && a < b);
-        });
+        std::sort(found.begin(), found.end(),
+                  [d](std::int32_t a, std::int32_t b) { return d[a] < d[b] || (d[a] == d[b] && a < b); });
       }
       nearest.clear();
       for (const std::int32_t row : found) nearest.push_back(label_[static_cast<std::size_t>(row)]);
@@ -105,18 +105,19 @@ void NeighbourAttacker::fit(const AttackRows& train, const AttackRows& selection
   }
   if (counts.empty()) return;
   std::vector<double> score(counts.size(), 0);
-  visit(selection, std::min(kMostChosenOn, selection.rows()), counts.back(), true, [&](Index row, const Symbols& nearest) {
-    const std::int32_t x = selection.x[static_cast<std::size_t>(row)];
-    Index hits = 0;
-    std::size_t c = 0;
-    for (Index j = 0; j < counts.back(); ++j) {
-      hits += nearest[static_cast<std::size_t>(j)] == x ? 1 : 0;
-      if (j + 1 == counts[c]) {
-        score[c] += std::log((static_cast<double>(hits) + task_.prior[x]) / static_cast<double>(j + 2));
-        ++c;
-      }
-    }
-  });
+  visit(selection, std::min(kMostChosenOn, selection.rows()), counts.back(), true,
+        [&](Index row, const Symbols& nearest) {
+          const std::int32_t x = selection.x[static_cast<std::size_t>(row)];
+          Index hits = 0;
+          std::size_t c = 0;
+          for (Index j = 0; j < counts.back(); ++j) {
+            hits += nearest[static_cast<std::size_t>(j)] == x ? 1 : 0;
+            if (j + 1 == counts[c]) {
+              score[c] += std::log((static_cast<double>(hits) + task_.prior[x]) / static_cast<double>(j + 2));
+              ++c;
+            }
+          }
+        });
   k_ = counts[static_cast<std::size_t>(std::max_element(score.begin(), score.end()) - score.begin())];
 }
 

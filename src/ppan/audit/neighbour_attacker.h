@@ -15,7 +15,8 @@ class NeighbourAttacker final : public Attacker {
 
  private:
   Matrix<float> values_of(const AttackRows& rows) const;
-  /// Calls take(row, labels of the `most` nearest reference rows, nearest first if `in_order`), for rows up to `last`.
+  /// Calls take(row, labels of the `most` nearest reference rows, nearest first if `in_order`), for rows up
+  /// to `last`.
   template <typename Take>
   void visit(const AttackRows& rows, Index last, Index most, bool in_order, const Take& take) const;
 

@@ -8,9 +8,9 @@
 namespace ppan {
 namespace {
 
-constexpr double kMostCycles = 400;   // over the range of nearly all values
-constexpr double kLeastCycles = 3;    // fewer are seen column by column
-constexpr double kStep = 0.5;         // cycles: waves this far apart still share most of their rows
+constexpr double kMostCycles = 400;  // over the range of nearly all values
+constexpr double kLeastCycles = 3;   // fewer are seen column by column
+constexpr double kStep = 0.5;        // cycles: waves this far apart still share most of their rows
 constexpr double kFineStep = 0.02;
 constexpr std::size_t kMostRows = 2000;
 constexpr std::size_t kLeastRows = 200;
@@ -41,7 +41,8 @@ class Waves {
     const Vector<float> across = angle.array().cos().cast<float>();
     const Vector<float> a = residual_ * up;
     const Vector<float> b = residual_ * across;
-    const auto chi_squared = static_cast<double>(((a.array().square() + b.array().square()) * weight_.array()).sum());
+    const auto chi_squared =
+        static_cast<double>(((a.array().square() + b.array().square()) * weight_.array()).sum());
     const double spread = 2 / (9 * degrees_);
     return (std::cbrt(chi_squared / degrees_) - (1 - spread)) / std::sqrt(spread);
   }
@@ -70,7 +71,8 @@ std::optional<double> telling_period(const std::vector<double>& value, const Add
   const double range = sorted[sorted.size() - 1 - sorted.size() / 100] - low;
   if (!(range > 0)) return {};
   // Sine and cosine cost about ten times what a level costs.
-  const double work = static_cast<double>(rows.size()) * (20 + 2 * static_cast<double>(fit.residual().rows()));
+  const double work =
+      static_cast<double>(rows.size()) * (20 + 2 * static_cast<double>(fit.residual().rows()));
   double most = std::min(kMostCycles, kStep * most_work / work);
   if (unit > 0) most = std::min(most, range * unit / 2);
   const Waves waves(value, rows, low, range, fit);

@@ -13,7 +13,8 @@ namespace ppan {
 
 /// `bound` with the slack added, and the formula in its method; as it is for a slack of 0.
 Estimate with_surrogate_slack(Estimate bound, double slack);
-/// The same for every upper bound of a report and for what its findings allow for (AttributeAudit::upper_end).
+/// The same for every upper bound of a report and for what its findings allow for
+/// (AttributeAudit::upper_end).
 void add_surrogate_slack(AuditReport& report, double slack);
 
 }  // namespace ppan

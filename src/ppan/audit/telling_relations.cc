@@ -14,15 +14,16 @@
 namespace ppan {
 namespace {
 
-constexpr double kMostWork = 4e8;       // relations times rows times what a row costs
-constexpr double kRowWork = 20;         // beside one for each level
+constexpr double kMostWork = 4e8;  // relations times rows times what a row costs
+constexpr double kRowWork = 20;    // beside one for each level
 constexpr Index kMostRows = 8000;
-constexpr Index kLeastRows = 1000;      // fewer show little in so many relations
-constexpr std::size_t kBinRows = 1000;  // that quantiles are read off
-constexpr std::size_t kLeastValues = 5; // of a number: pairs of fewer are counted as they are (key_tuples.h)
+constexpr Index kLeastRows = 1000;       // fewer show little in so many relations
+constexpr std::size_t kBinRows = 1000;   // that quantiles are read off
+constexpr std::size_t kLeastValues = 5;  // of a number: pairs of fewer are counted as they are (key_tuples.h)
 constexpr std::size_t kMostRelations = 6;
 constexpr std::size_t kMostAgain = 60;  // candidates that are held against a better model
-constexpr double kClear = 1.5;          // deviations above the greatest that chance gives among all that are looked at
+constexpr double kClear =
+    1.5;  // deviations above the greatest that chance gives among all that are looked at
 constexpr Index kRowsPerColumnCell = 10;
 constexpr Index kRowsPerCell = 5;
 constexpr std::array kModuli{3.0, 4.0, 6.0, 7.0, 8.0, 9.0, 11.0, 12.0, 13.0, 24.0, 60.0};
@@ -30,7 +31,7 @@ constexpr std::array kPairModuli{7.0, 10.0};
 constexpr std::size_t kOfOne = kModuli.size() + 2;
 constexpr std::size_t kOfTwo = 13;
 constexpr std::size_t kOfThree = 5;
-constexpr std::size_t kMostGroups = 6;   // columns of names that numbers are ranked within
+constexpr std::size_t kMostGroups = 6;  // columns of names that numbers are ranked within
 constexpr Index kSlopePairs = 2000;
 constexpr double kSameSlope = 1e-3;      // of it
 constexpr std::size_t kLeastAgreed = 8;  // pairs of rows
@@ -84,8 +85,8 @@ std::optional<double> common_slope(const Matrix<double>& number, Index a, Index 
 
 class Search {
  public:
-  Search(const RelationInput& input, const Symbols& x, std::span<const std::int32_t> rows, std::int32_t levels,
-         int threads)
+  Search(const RelationInput& input, const Symbols& x, std::span<const std::int32_t> rows,
+         std::int32_t levels, int threads)
       : input_(input),
         rows_(rows.first(std::min(rows.size(), static_cast<std::size_t>(kMostRows)))),
         levels_(levels),
@@ -193,7 +194,8 @@ class Search {
   void gather(const AdditiveFit& fit) {
     for (const Index a : columns_) {
       for (const double m : kModuli) {
-        if (m < static_cast<double>(shape_[static_cast<std::size_t>(a)].values)) add(RelationKind::kRest, {a}, m);
+        if (m < static_cast<double>(shape_[static_cast<std::size_t>(a)].values))
+          add(RelationKind::kRest, {a}, m);
       }
       add(RelationKind::kDigitSum, {a});
       add_groups(a);
@@ -318,7 +320,8 @@ class Search {
 }  // namespace
 
 std::vector<Relation> telling_relations(const RelationInput& input, const Symbols& x,
-                                        std::span<const std::int32_t> rows, std::int32_t levels, int threads) {
+                                        std::span<const std::int32_t> rows, std::int32_t levels,
+                                        int threads) {
   return Search(input, x, rows, levels, threads).run();
 }
 

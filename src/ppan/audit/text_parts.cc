@@ -14,7 +14,8 @@ enum class Letter : std::uint8_t { kOther, kLetter, kDigit };
 // Bytes beyond ASCII are parts of letters.
 Letter letter_of(char c) {
   if (c >= '0' && c <= '9') return Letter::kDigit;
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+  const bool letter =
+      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
   return letter ? Letter::kLetter : Letter::kOther;
 }
 
@@ -41,7 +42,8 @@ TextParts text_parts(std::string_view text) {
     const Letter kind = letter_of(text[i]);
     std::size_t end = i + 1;
     while (end < text.size() && letter_of(text[end]) == kind) ++end;
-    if (kind != Letter::kOther) *(next + static_cast<std::ptrdiff_t>(words++)) = std::string(text.substr(i, end - i));
+    if (kind != Letter::kOther)
+      *(next + static_cast<std::ptrdiff_t>(words++)) = std::string(text.substr(i, end - i));
     i = end;
   }
   next += TextParts::kWords;
@@ -62,7 +64,8 @@ TextParts text_parts(std::string_view text) {
 
 std::optional<CalendarForm> calendar_form(double number, NumberForm form) {
   if (!std::isfinite(number) || form == NumberForm::kNumber) return {};
-  const double day = std::floor(form == NumberForm::kDate ? number : number / static_cast<double>(kMicrosecondsPerDay));
+  const double day =
+      std::floor(form == NumberForm::kDate ? number : number / static_cast<double>(kMicrosecondsPerDay));
   if (day < static_cast<double>(kFirstDay) || day > static_cast<double>(kLastDay)) return {};
   const std::chrono::sys_days date{std::chrono::days{static_cast<std::int64_t>(day)}};
   const std::chrono::year_month_day parts{date};

@@ -1,7 +1,7 @@
 #pragma once
 
-// A text taken apart, for those who count by its parts: numbers of files, names or addresses may all be different
-// while a letter inside them, their ending or the way they are built says what is to be hidden.
+// A text taken apart, for those who count by its parts: numbers of files, names or addresses may all be
+// different while a letter inside them, their ending or the way they are built says what is to be hidden.
 
 #include <array>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct TextParts {
   static constexpr std::size_t kFront = 12;  ///< Single characters from the front.
   static constexpr std::size_t kBack = 6;    ///< The same from the back.
   static constexpr std::size_t kWords = 6;   ///< Runs of letters, and runs of digits.
-  /// First how it is built, with A for a capital, a for another letter and 9 for a digit; then the words, two and three
-  /// characters from either end, single ones from the back and from the front.
+  /// First how it is built, with A for a capital, a for another letter and 9 for a digit; then the words, two
+  /// and three characters from either end, single ones from the back and from the front.
   static constexpr std::size_t kCount = kFront + kBack + 4 + kWords + 1;
   std::array<std::string, kCount> part;
 };

@@ -11,8 +11,8 @@
 namespace ppan {
 namespace {
 
-// Rows that columns are compared on. A leak of 0.002 nats stands some 10 deviations out on so many, and an audit of a
-// table of this size does not see less than ten times that.
+// Rows that columns are compared on. A leak of 0.002 nats stands some 10 deviations out on so many, and an
+// audit of a table of this size does not see less than ten times that.
 constexpr std::size_t kMostScreenRows = 4000;
 
 enum class Looked { kTraces, kValues };
@@ -34,8 +34,9 @@ double tells(const AuditColumn& column, std::span<const AttackTarget> targets,
         most = std::max(most, class_deviations(features.data.col(f), truth[t], rows, levels));
     }
     for (Index k = 0; looked == Looked::kTraces && k < features.keys.cols(); ++k) {
-      most = std::max(most, key_deviations(features.keys.col(k), map.key_values()[static_cast<std::size_t>(k)],
-                                           truth[t], rows, levels));
+      most =
+          std::max(most, key_deviations(features.keys.col(k), map.key_values()[static_cast<std::size_t>(k)],
+                                        truth[t], rows, levels));
     }
   }
   return most;
@@ -43,7 +44,8 @@ double tells(const AuditColumn& column, std::span<const AttackTarget> targets,
 
 // Positions of the `count` columns that tell most, in the table's order.
 std::vector<std::size_t> best_columns(const AuditTable& released, std::span<const AttackTarget> targets,
-                                      const AttackSplit& split, std::size_t count, Looked looked, int threads) {
+                                      const AttackSplit& split, std::size_t count, Looked looked,
+                                      int threads) {
   std::vector<std::int32_t> rows = split.train;
   rows.insert(rows.end(), split.trained.begin(), split.trained.end());
   rows.resize(std::min(rows.size(), kMostScreenRows));
@@ -110,10 +112,12 @@ double key_deviations(const Eigen::Ref<const Eigen::Matrix<std::int32_t, Eigen::
     seen += 1;
     for (std::size_t l = 0; l < width; ++l) {
       const double expected = own * level[l] / n;
-      if (expected > 0) chi_squared += (count[k * width + l] - expected) * (count[k * width + l] - expected) / expected;
+      if (expected > 0)
+        chi_squared += (count[k * width + l] - expected) * (count[k * width + l] - expected) / expected;
     }
   }
-  const auto present = static_cast<double>(std::count_if(level.begin(), level.end(), [](double c) { return c > 0; }));
+  const auto present =
+      static_cast<double>(std::count_if(level.begin(), level.end(), [](double c) { return c > 0; }));
   const double degrees = (seen - 1) * (present - 1);
   return degrees > 0 ? (chi_squared - degrees) / std::sqrt(2 * degrees) : 0;
 }
@@ -124,7 +128,8 @@ std::vector<bool> traced_columns(const AuditTable& released, std::span<const Att
   std::vector<bool> out(released.columns.size(), all);
   if (all || options.screened_columns == 0) return out;
   const auto most = static_cast<std::size_t>(options.screened_columns);
-  for (const std::size_t c : best_columns(released, targets, split, most, Looked::kTraces, threads)) out[c] = true;
+  for (const std::size_t c : best_columns(released, targets, split, most, Looked::kTraces, threads))
+    out[c] = true;
   return out;
 }
 
@@ -137,7 +142,8 @@ std::string left_out_note(const std::vector<bool>& traced) {
   const auto given = std::count(traced.begin(), traced.end(), true);
   if (given == static_cast<std::ptrdiff_t>(traced.size())) return {};
   return fmt::format(
-      "{} columns are too many to attack by digits, repeats and format at once: each column's were looked at by "
+      "{} columns are too many to attack by digits, repeats and format at once: each column's were looked at "
+      "by "
       "themselves, and attackers were given those of the {} that told most, beside the values of all",
       traced.size(), given);
 }

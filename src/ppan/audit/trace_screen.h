@@ -1,10 +1,11 @@
 #pragma once
 
-// Which columns of a wide table are looked at for traces. Digits, repeats and formats are some twenty features a
-// column; those of a thousand columns would fill the memory and hide what tells among what does not. So every
-// column's traces and keys are first looked at by themselves, on rows that attackers learn from, and only those of
-// the columns that tell most are given to the attackers, which are given the values of all columns. A trace that
-// tells something only together with another column's is missed in the columns left out; the audit says so.
+// Which columns of a wide table are looked at for traces. Digits, repeats and formats are some twenty
+// features a column; those of a thousand columns would fill the memory and hide what tells among what does
+// not. So every column's traces and keys are first looked at by themselves, on rows that attackers learn
+// from, and only those of the columns that tell most are given to the attackers, which are given the values
+// of all columns. A trace that tells something only together with another column's is missed in the columns
+// left out; the audit says so.
 
 #include <cstdint>
 #include <span>
@@ -18,8 +19,8 @@
 
 namespace ppan {
 
-/// How much more of a feature's variance lies between the classes than chance puts there: as a chi-squared number of
-/// levels - 1 degrees, in standard deviations above its mean.
+/// How much more of a feature's variance lies between the classes than chance puts there: as a chi-squared
+/// number of levels - 1 degrees, in standard deviations above its mean.
 double class_deviations(const Eigen::Ref<const Vector<float>>& feature, const Symbols& x,
                         std::span<const std::int32_t> rows, std::int32_t levels);
 /// The same of how often each value of a key (-1: none) occurs with each class.
@@ -28,7 +29,8 @@ double key_deviations(const Eigen::Ref<const Eigen::Matrix<std::int32_t, Eigen::
                       std::int32_t levels);
 
 /// For each column of `released`, whether its traces are given to those who attack `targets`: of the
-/// options.screened_columns whose traces tell most about one of them, if there are more than options.trace_columns.
+/// options.screened_columns whose traces tell most about one of them, if there are more than
+/// options.trace_columns.
 std::vector<bool> traced_columns(const AuditTable& released, std::span<const AttackTarget> targets,
                                  const AttackSplit& split, const FeatureOptions& options, int threads);
 

@@ -37,8 +37,9 @@ std::string seed_text(std::uint64_t seed) {
   return std::to_string(seed >> 40U ^ (seed & 0x7FFFFFU));
 }
 
-// XGBoost registers its thread-local objects when a thread frees its first matrix. The C library ends the process if
-// it finds no memory for that, so it is done at once, with a matrix of one cell, not after a failed training.
+// XGBoost registers its thread-local objects when a thread frees its first matrix. The C library ends the
+// process if it finds no memory for that, so it is done at once, with a matrix of one cell, not after a
+// failed training.
 void settle_thread() {
   thread_local bool settled = false;
   if (settled) return;

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "ppan/audit/estimate_json.h"
 #include "ppan/core/error.h"
 #include "ppan/core/random.h"
-#include "ppan/audit/estimate_json.h"
 
 namespace ppan {
 namespace {

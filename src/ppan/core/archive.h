@@ -7,8 +7,8 @@
 //
 //     template <typename Archive>
 //     void members(Archive& archive, Estimate& value) {
-//       auto& [nats, interval95, bound, method, samples] = value;  // a member that is added stops the compiler
-//       archive(nats, interval95, bound, method, samples);
+//       auto& [nats, interval95, bound, method, samples] = value;  // a member that is added stops the
+//       compiler archive(nats, interval95, bound, method, samples);
 //     }
 
 #include <cstdint>

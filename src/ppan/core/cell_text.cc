@@ -22,9 +22,11 @@ std::string unmarked(std::string_view message, bool shown) {
     const std::size_t begin = message.find(kBegin);
     const std::size_t between = message.find(kBetween, begin == std::string_view::npos ? begin : begin + 1);
     const std::size_t end = message.find(kEnd, between == std::string_view::npos ? between : between + 1);
-    if (begin == std::string_view::npos || between == std::string_view::npos || end == std::string_view::npos) break;
+    if (begin == std::string_view::npos || between == std::string_view::npos || end == std::string_view::npos)
+      break;
     out += message.substr(0, begin);
-    out += shown ? message.substr(begin + 1, between - begin - 1) : message.substr(between + 1, end - between - 1);
+    out += shown ? message.substr(begin + 1, between - begin - 1)
+                 : message.substr(between + 1, end - between - 1);
     message.remove_prefix(end + 1);
   }
   out += message;

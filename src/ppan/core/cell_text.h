@@ -1,7 +1,7 @@
 #pragma once
 
-// Values of records in messages. A message is made with the value in it, marked; whoever shows it decides whether the
-// value is shown, so that a cell of somebody's record is in no log unless a person asked for it.
+// Values of records in messages. A message is made with the value in it, marked; whoever shows it decides
+// whether the value is shown, so that a cell of somebody's record is in no log unless a person asked for it.
 
 #include <string>
 #include <string_view>

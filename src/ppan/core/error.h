@@ -18,8 +18,8 @@ enum class ErrorCode {
 /// 1 internal, 2 usage, 3 bad input, 4 input/output, 5 diverged, 6 limit exceeded. Part of the contract.
 int exit_status(ErrorCode code);
 
-/// Thrown when an operation cannot go on. `what()` says what is wrong and where; `fix()` how to fix it. Neither quotes a
-/// value of a record; what_with_values() and fix_with_values() do (core/cell_text.h).
+/// Thrown when an operation cannot go on. `what()` says what is wrong and where; `fix()` how to fix it.
+/// Neither quotes a value of a record; what_with_values() and fix_with_values() do (core/cell_text.h).
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& what, const std::string& fix = {});

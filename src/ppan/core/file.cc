@@ -72,7 +72,8 @@ std::optional<std::string> read_regular_file(const std::filesystem::path& path, 
   if (descriptor < 0) {
     const int why = errno;
     struct stat link {};
-    // A link at the end of the path is no regular file; links that lead round in a circle on the way are an error.
+    // A link at the end of the path is no regular file; links that lead round in a circle on the way are an
+    // error.
     const bool is_link = why == ELOOP && ::lstat(path.c_str(), &link) == 0;
     if (is_link || why == ENOENT || why == ENXIO || why == ENOTDIR) return std::nullopt;
     fail("cannot open", path, why);

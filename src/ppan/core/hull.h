@@ -32,8 +32,9 @@ std::optional<double> hull_leakage(std::span<const HullPoint> points, std::span<
 /// the lower end of its interval, so that noise alone dominates nothing.
 bool is_dominated(const HullPoint& point, std::span<const HullPoint> others);
 
-/// Time-sharing: the probability with which everything is released unchanged, and otherwise the same for everybody,
-/// so that the expected distortion is `distortion`; leakage is that share of the unchanged release's. 0 to 1.
+/// Time-sharing: the probability with which everything is released unchanged, and otherwise the same for
+/// everybody, so that the expected distortion is `distortion`; leakage is that share of the unchanged
+/// release's. 0 to 1.
 double unchanged_share(double distortion, double unchanged_distortion, double constant_distortion);
 
 /// A coin between two points: `first` with probability 1 - second_weight.

@@ -1,13 +1,14 @@
 #pragma once
 
-// Factorisations of small dense matrices. They stand here once because each costs a compiler seconds: who needs one
-// includes this header instead of Eigen's.
+// Factorisations of small dense matrices. They stand here once because each costs a compiler seconds: who
+// needs one includes this header instead of Eigen's.
 
 #include "ppan/core/matrix.h"
 
 namespace ppan {
 
-/// A = vectors diag(values) vectors^T of a symmetric A; its lower triangle is read. Values ascend. Not finite where A is not.
+/// A = vectors diag(values) vectors^T of a symmetric A; its lower triangle is read. Values ascend. Not finite
+/// where A is not.
 template <typename Scalar>
 struct SymmetricEigen {
   Vector<Scalar> values;

@@ -7,14 +7,16 @@
 
 namespace ppan {
 
-/// An object for each thread, made at its first use and destroyed when the thread ends. Unlike a thread_local object
-/// with a destructor it needs no memory that cannot be refused: where there is none left, get() throws std::bad_alloc,
-/// while the C library ends the process when it cannot register the destructor of a thread_local.
+/// An object for each thread, made at its first use and destroyed when the thread ends. Unlike a thread_local
+/// object with a destructor it needs no memory that cannot be refused: where there is none left, get() throws
+/// std::bad_alloc, while the C library ends the process when it cannot register the destructor of a
+/// thread_local.
 template <typename T>
 class PerThread {
  public:
   PerThread() {
-    if (pthread_key_create(&key_, [](void* own) { delete static_cast<T*>(own); }) != 0) throw std::bad_alloc();
+    if (pthread_key_create(&key_, [](void* own) { delete static_cast<T*>(own); }) != 0)
+      throw std::bad_alloc();
   }
   ~PerThread() { pthread_key_delete(key_); }
   PerThread(const PerThread&) = delete;

@@ -169,8 +169,9 @@ int Temporary::create(mode_t mode) {
   descriptor_ = ::openat(directory_descriptor_, name_.c_str(), flags, mode);
   if (descriptor_ < 0) return errno;
   there_ = true;
-  // Between making a file and locking it, another process may look whether it is abandoned: it then has the lock and is about to
-  // remove the file, if it has not done so yet. Without locks in the file system nobody looks.
+  // Between making a file and locking it, another process may look whether it is abandoned: it then has the
+  // lock and is about to remove the file, if it has not done so yet. Without locks in the file system nobody
+  // looks.
   const bool looked_at = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   struct stat status {};
   if (!looked_at && ::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return 0;

@@ -4,8 +4,8 @@
 
 namespace ppan {
 
-/// Nats that attackers find more than they should have: above the training rows, or above what the adversary of
-/// the training believed.
+/// Nats that attackers find more than they should have: above the training rows, or above what the adversary
+/// of the training believed.
 inline constexpr double kNoticeableNats = 0.05;
 
 /// A distortion is above its budget by more than a tenth and 0.005.

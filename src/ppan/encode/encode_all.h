@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers of a column, many at a time: ColumnEncoding::encode() and decode() of each, to the bit. Each step runs over all
-// of them, so that it takes several at once; a release does little else.
+// Numbers of a column, many at a time: ColumnEncoding::encode() and decode() of each, to the bit. Each step
+// runs over all of them, so that it takes several at once; a release does little else.
 
 #include <span>
 

@@ -64,15 +64,19 @@ void start(std::int64_t rows, std::size_t columns, EncodedRows& out) {
 }
 
 // Numbers become what is encoded; those that there are not, 0.
-void encode_values(const ColumnEncoding& column, const std::vector<std::size_t>& valueless, EncodedColumn& to) {
+void encode_values(const ColumnEncoding& column, const std::vector<std::size_t>& valueless,
+                   EncodedColumn& to) {
   encode_all(column, to.value);
   for (const std::size_t r : valueless) to.value[r] = 0;
 }
 
-// Codes of the levels of cells that are codes themselves, or booleans: each is looked up once. Empty: for others.
+// Codes of the levels of cells that are codes themselves, or booleans: each is looked up once. Empty: for
+// others.
 template <typename Find>
-std::vector<std::int32_t> find_codes(const RowColumn& from, const RowCells& cells, std::size_t rows, const Find& find) {
-  if (from.storage == CellStorage::kInteger && from.meaning == CellMeaning::kBoolean) return {find("false"), find("true")};
+std::vector<std::int32_t> find_codes(const RowColumn& from, const RowCells& cells, std::size_t rows,
+                                     const Find& find) {
+  if (from.storage == CellStorage::kInteger && from.meaning == CellMeaning::kBoolean)
+    return {find("false"), find("true")};
   if (cells.code == nullptr || cells.levels->size() > rows) return {};
   std::vector<std::int32_t> out;
   out.reserve(cells.levels->size());
@@ -87,8 +91,8 @@ bool is_boolean(std::string_view text) {
                     [](char a, char b) { return (a | 0x20) == b; });
 }
 
-// The level that a boolean is, or -1. True and TRUE are true, which typed sources have: programs write booleans as text
-// in their own ways.
+// The level that a boolean is, or -1. True and TRUE are true, which typed sources have: programs write
+// booleans as text in their own ways.
 std::int32_t find_boolean(const ColumnEncoding& column, std::string_view cell) {
   if (!is_boolean(cell)) return -1;
   const auto known = std::find_if(column.levels.begin(), column.levels.end(), [&](const std::string& level) {
@@ -219,7 +223,8 @@ void Encoder::encode_levels(const RowChunk& chunk, const ColumnSource& source, U
     const std::int32_t known = find_level(static_cast<std::size_t>(source.column), cell);
     return known >= 0 ? known : find_boolean(column, cell);
   };
-  const std::vector<std::int32_t> known_by_code = find_codes(source.from, cells, static_cast<std::size_t>(out.rows), find);
+  const std::vector<std::int32_t> known_by_code =
+      find_codes(source.from, cells, static_cast<std::size_t>(out.rows), find);
   for (std::size_t r = 0; r < static_cast<std::size_t>(out.rows); ++r) {
     const bool flagged = cells.is_missing(r);
     std::int32_t known = -1;
@@ -291,7 +296,8 @@ void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, 
     std::copy_n(cells.real, to.value.size(), to.value.begin());
   } else {
     for (std::size_t r = 0; r < to.value.size(); ++r)
-      to.value[r] = scaled ? typed_number(source.from, cells, r, form).value : number_at(source.from, cells, r);
+      to.value[r] =
+          scaled ? typed_number(source.from, cells, r, form).value : number_at(source.from, cells, r);
   }
   for (std::size_t r = 0; r < to.value.size(); ++r) {
     const double value = to.value[r];
@@ -309,9 +315,9 @@ void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, 
         if (missing) return std::string(kUnexpectedMissing);
         std::string cell;
         append_text(source.from, cells, r, cell);
-        const NumberFault fault = std::isinf(value)          ? NumberFault::kNotFinite
+        const NumberFault fault = std::isinf(value)         ? NumberFault::kNotFinite
                                   : std::abs(value) > 1e100 ? NumberFault::kTooLarge
-                                                             : NumberFault::kNotANumber;
+                                                            : NumberFault::kNotANumber;
         return cell_fault(cell, fault, column.type);
       });
     }
@@ -399,8 +405,8 @@ Error first_fault(const EncodedRows& rows, const Encoding& encoding, std::string
   const auto first = std::min_element(rows.faults.begin(), rows.faults.end(),
                                       [](const CellFault& a, const CellFault& b) { return a.row < b.row; });
   if (first == rows.faults.end()) return {ErrorCode::kInternal, "no cell is at fault"};
-  const std::string where =
-      first->line > 0 ? fmt::format("line {}", first->line) : fmt::format("row {}", rows.first_row + first->row + 1);
+  const std::string where = first->line > 0 ? fmt::format("line {}", first->line)
+                                            : fmt::format("row {}", rows.first_row + first->row + 1);
   return {ErrorCode::kBadInput,
           fmt::format("{} {}, column \"{}\": {}", source_name, where,
                       encoding.columns[static_cast<std::size_t>(first->column)].name, first->what),

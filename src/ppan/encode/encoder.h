@@ -67,7 +67,8 @@ struct ColumnSource {
 };
 
 /// Finds `names` among the columns of a source, whatever their order. Throws one Error(kBadInput) that lists
-/// every name that is not there, with suggestions, or every column that holds something else than the encoding's.
+/// every name that is not there, with suggestions, or every column that holds something else than the
+/// encoding's.
 std::vector<ColumnSource> bind_columns(const Encoding& encoding, std::span<const std::string> names,
                                        const RowSource& source);
 

@@ -10,8 +10,8 @@
 #include <set>
 #include <unordered_set>
 
-#include "ppan/encode/encode_all.h"
 #include "ppan/core/error.h"
+#include "ppan/encode/encode_all.h"
 
 namespace ppan {
 namespace {
@@ -20,11 +20,11 @@ constexpr std::size_t kMostKnots = 321;
 constexpr std::int64_t kMostLevels = 4096;
 constexpr double kHeavySkewness = 2;
 constexpr double kHeavyDistance = 8;
-constexpr std::size_t kTailKnots = 65;     // of them, kept for the tails
+constexpr std::size_t kTailKnots = 65;   // of them, kept for the tails
 constexpr std::size_t kFewValues = 256;  // different ones of a column that is released as it is written
 constexpr double kSharedRows = 0.99;
 constexpr std::size_t kGridSample = 20'000;  // rows that a grid is tried on
-constexpr double kFinestShare = 1e-7;        // of the range: finer digits of a column without decimals mean nothing
+constexpr double kFinestShare = 1e-7;  // of the range: finer digits of a column without decimals mean nothing
 constexpr double kLeastGrid = 1e-12;
 constexpr double kRoundOff = 1e-24;   // squared error of arithmetic, in variances
 constexpr double kMostValue = 1e150;  // beyond, squares cannot be represented
@@ -112,8 +112,8 @@ std::vector<RankBin> rank_bins(const std::vector<double>& sorted, std::size_t mi
     if (sorted.size() - end < min_rows) end = sorted.size();
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) sum += sorted[i] / static_cast<double>(end - begin);
-    bins.push_back({sum, normal_quantile((static_cast<double>(begin) + 0.5 * static_cast<double>(end - begin)) /
-                                         count)});
+    bins.push_back({sum, normal_quantile(
+                             (static_cast<double>(begin) + 0.5 * static_cast<double>(end - begin)) / count)});
     begin = end;
   }
   bins.back().value = sorted.back();  // an end of the range, which at least `min_rows` rows share
@@ -149,7 +149,8 @@ void fit_scale(const std::vector<double>& sorted, bool ranks, std::size_t min_ro
   out.scale = m.deviation > 0 ? m.deviation : 1;
 }
 
-// The ends of a range moved inwards onto multiples of `step`; a range that holds none becomes the nearest one.
+// The ends of a range moved inwards onto multiples of `step`; a range that holds none becomes the nearest
+// one.
 std::pair<double, double> range_on_grid(double least, double most, double step) {
   // A quotient that is whole but for the last bits is whole.
   const auto whole = [](double quotient, double otherwise) {
@@ -184,7 +185,8 @@ std::vector<double> time_steps(double width) {
   constexpr double kHour = 60 * kMinute;
   constexpr double kDay = 24 * kHour;
   std::vector<double> out;
-  for (double power = std::pow(10.0, std::max(0.0, std::ceil(std::log10(width / kDay)) + 1)); power >= 1; power /= 10) {
+  for (double power = std::pow(10.0, std::max(0.0, std::ceil(std::log10(width / kDay)) + 1)); power >= 1;
+       power /= 10) {
     for (const int digit : {5, 2, 1}) out.push_back(digit * power * kDay);
   }
   for (const int hours : {12, 6, 3, 2, 1}) out.push_back(hours * kHour);
@@ -198,7 +200,8 @@ std::vector<double> time_steps(double width) {
 }
 
 // The coarsest of these that costs little enough.
-double automatic_time_grid(const std::vector<double>& sorted, const ColumnEncoding& column, double most_cost) {
+double automatic_time_grid(const std::vector<double>& sorted, const ColumnEncoding& column,
+                           double most_cost) {
   for (const double step : time_steps(std::max(1.0, column.most - column.least))) {
     if (rounding_cost(sorted, column, step) <= most_cost + kRoundOff) return step;
   }
@@ -220,8 +223,8 @@ double automatic_grid(const std::vector<double>& sorted, const ColumnEncoding& c
   }
 }
 
-// Few different values, nearly all of which several people share (hours a week, gains of certain amounts): these say nothing
-// about a single person, and a rounded one would be a value that the column does not have.
+// Few different values, nearly all of which several people share (hours a week, gains of certain amounts):
+// these say nothing about a single person, and a rounded one would be a value that the column does not have.
 bool shares_values(const std::vector<double>& sorted, std::size_t min_rows) {
   std::size_t different = 0;
   std::size_t shared = 0;
@@ -232,10 +235,12 @@ bool shares_values(const std::vector<double>& sorted, std::size_t min_rows) {
     ++different;
     first = end;
   }
-  return different <= kFewValues && static_cast<double>(shared) >= kSharedRows * static_cast<double>(sorted.size());
+  return different <= kFewValues &&
+         static_cast<double>(shared) >= kSharedRows * static_cast<double>(sorted.size());
 }
 
-// Digits behind the decimal mark that multiples of the step need; more than kMostDecimals: not a decimal step.
+// Digits behind the decimal mark that multiples of the step need; more than kMostDecimals: not a decimal
+// step.
 int decimals_of(double step) {
   for (int d = 0; d <= kMostDecimals; ++d) {
     const double scaled = step * std::pow(10.0, d);
@@ -249,15 +254,15 @@ double declared_grid(const ColumnSpec& spec) {
   ProblemList problems;
   problems.require(decimals_of(step) <= kMostDecimals, fmt::format("columns.{}.grid", spec.name),
                    fmt::format("{} is not a decimal number of at most {} decimals", step, kMostDecimals));
-  problems.require(!is_whole(spec.type) || step == std::floor(step),
-                   fmt::format("columns.{}.grid", spec.name),
-                   fmt::format("{} is not a whole number, but the column is of type {}", step, to_string(spec.type)));
+  problems.require(
+      !is_whole(spec.type) || step == std::floor(step), fmt::format("columns.{}.grid", spec.name),
+      fmt::format("{} is not a whole number, but the column is of type {}", step, to_string(spec.type)));
   require_none(problems.take(), "this grid cannot be used:");
   return step;
 }
 
-// An end that `behind` rows lie at or beyond. Where they do not share it, it is the mean of as many rows further
-// inside: the value of a single person is in no model and no release.
+// An end that `behind` rows lie at or beyond. Where they do not share it, it is the mean of as many rows
+// further inside: the value of a single person is in no model and no release.
 template <typename Iterator>
 double end_of_range(Iterator first, std::size_t behind) {
   const double end = *(first + static_cast<std::ptrdiff_t>(behind - 1));
@@ -294,27 +299,28 @@ void fit_number(const TableColumn& column, const ColumnSpec& spec, const Encodin
   std::sort(present.begin(), present.end());
   if (present.front() < -kMostValue || present.back() > kMostValue) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("column '{}' has values beyond {:g}, which cannot be worked with", column.name, kMostValue),
+                fmt::format("column '{}' has values beyond {:g}, which cannot be worked with", column.name,
+                            kMostValue),
                 "make the column a category, give it another unit, or leave it out of [roles]");
   }
   out.may_be_missing = present.size() < column.number.size();
   out.format = column.format;
   const auto min_rows = static_cast<std::size_t>(options.min_rows);
-  const bool ranks = spec.encoding == NumericEncoding::kRank ||
-                     (spec.encoding == NumericEncoding::kAuto &&
-                      heavy_tailed(moments_of(present, [](double x) { return x; }), present.front(), present.back()));
+  const bool ranks =
+      spec.encoding == NumericEncoding::kRank ||
+      (spec.encoding == NumericEncoding::kAuto &&
+       heavy_tailed(moments_of(present, [](double x) { return x; }), present.front(), present.back()));
   fit_range(present, spec, min_rows, out);
   for (double& x : present) x = std::clamp(x, out.least, out.most);
   fit_scale(present, ranks, min_rows, out);
-  const double native = is_whole(spec.type) ? 1
-                        : out.format.decimals             ? std::pow(10.0, -*out.format.decimals)
-                                                          : 0;
+  const double native = is_whole(spec.type)   ? 1
+                        : out.format.decimals ? std::pow(10.0, -*out.format.decimals)
+                                              : 0;
   const bool as_written = native >= kLeastGrid && shares_values(present, min_rows);
-  out.grid = spec.grid    ? declared_grid(spec)
-             : as_written ? native
-             : spec.type == ColumnType::kTimestamp
-                 ? automatic_time_grid(present, out, options.grid_cost)
-                 : automatic_grid(present, out, native, options.grid_cost);
+  out.grid = spec.grid                             ? declared_grid(spec)
+             : as_written                          ? native
+             : spec.type == ColumnType::kTimestamp ? automatic_time_grid(present, out, options.grid_cost)
+                                                   : automatic_grid(present, out, native, options.grid_cost);
   // The values are multiples of the grid, so this is how many decimals they need; a column that always shows
   // more of them (12.50) keeps doing so.
   const int needed = decimals_of(out.grid);

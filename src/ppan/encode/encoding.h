@@ -14,12 +14,13 @@
 //
 // Grid.  The digits of a number can say more than the number means (who rounds, who does not), so nothing
 // finer than the grid enters or leaves a mechanism. A column declares it, or it is the coarsest step of
-// 1, 2, 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1). A column
-// of at most 256 different values, nearly all of which `min_rows` people share, keeps them: its grid is as it is written.
+// 1, 2, 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1).
+// A column of at most 256 different values, nearly all of which `min_rows` people share, keeps them: its grid
+// is as it is written.
 //
 // No single person.  Range and knots are values that at least `min_rows` rows stand behind: the range ends
-// where so many rows lie at or beyond it (at the mean of as many further inside, where they do not share one value),
-// a knot is the mean of at least so many neighbouring values.
+// where so many rows lie at or beyond it (at the mean of as many further inside, where they do not share one
+// value), a knot is the mean of at least so many neighbouring values.
 //
 // Categories.  Codes 0..levels-1, most frequent first. Levels that fewer than `min_rows` rows have, and those
 // beyond `max_levels`, form one grouped level; if that has too few rows itself, the next rarest levels join
@@ -41,10 +42,10 @@
 namespace ppan {
 
 struct EncodingOptions {
-  std::int64_t max_levels = 64;        ///< Of a category, grouped and missing level included. 2 to 4096.
-  std::int64_t min_rows = 5;   ///< Rows behind every level, end of a range and knot. At least 1.
-  double grid_cost = 0.0005;   ///< What an automatic grid may cost, as a share of the variance. 0 to 0.1.
-  std::string other = "other";         ///< Text of the grouped level. A level of this name joins it.
+  std::int64_t max_levels = 64;  ///< Of a category, grouped and missing level included. 2 to 4096.
+  std::int64_t min_rows = 5;     ///< Rows behind every level, end of a range and knot. At least 1.
+  double grid_cost = 0.0005;     ///< What an automatic grid may cost, as a share of the variance. 0 to 0.1.
+  std::string other = "other";   ///< Text of the grouped level. A level of this name joins it.
   std::vector<std::string> missing{};  ///< Markers of "no value" for every column.
   [[nodiscard]] Problems check() const;
 };
@@ -64,7 +65,7 @@ struct ColumnEncoding {
   double scale = 1;             ///< Standard deviation of g over the training rows; 1 if that is 0.
   double least = 0;             ///< Range of what is released, on the grid.
   double most = 0;
-  double grid = 0;              ///< Released values are its multiples. 0: none (older models).
+  double grid = 0;  ///< Released values are its multiples. 0: none (older models).
   NumberFormat format{};
 
   // Categories.

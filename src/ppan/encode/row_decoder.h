@@ -22,14 +22,15 @@ struct ReleasedColumn {
 
 class RowDecoder {
  public:
-  /// A decoded column takes the type of the column of the same name in `input`, where its values fit in; otherwise
-  /// that of the encoding. Codes of a category that were not text become what they were, if every level is one.
+  /// A decoded column takes the type of the column of the same name in `input`, where its values fit in;
+  /// otherwise that of the encoding. Codes of a category that were not text become what they were, if every
+  /// level is one.
   RowDecoder(const Encoder& encoder, std::vector<ReleasedColumn> columns, std::span<const RowColumn> input);
 
   /// The columns of what decode() gives.
   [[nodiscard]] const std::vector<RowColumn>& columns() const { return types_; }
-  /// Rows of `rows` in order, bad ones left out. `chunk` holds the input rows, for the kept columns. `out` points into
-  /// both.
+  /// Rows of `rows` in order, bad ones left out. `chunk` holds the input rows, for the kept columns. `out`
+  /// points into both.
   void decode(const EncodedRows& rows, const RowChunk& chunk, RowChunk& out) const;
 
  private:

@@ -39,8 +39,7 @@ class Run {
 
   EngineResult run() {
     const BlasThreads one(1);  // pieces run side by side
-    const int threads =
-        std::max(1, std::min(thread_count(options_.threads), static_cast<int>(work_.size())));
+    const int threads = std::max(1, std::min(thread_count(options_.threads), static_cast<int>(work_.size())));
     parallel_for(threads, threads, [&](std::int64_t) { serve(); });
     if (failure_) std::rethrow_exception(failure_);
     result_.interrupted =

@@ -64,9 +64,10 @@ std::string open_piece(std::string_view sealed, std::string_view name, std::stri
   reader(its_fingerprint, its_name, bytes);
   reader.finish();
   if (its_fingerprint != fingerprint) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{} belongs to a run of another job, other data or another version of ppan", where),
-                "give the job, options and data of the run that was begun, another --out, or --force to begin anew");
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("{} belongs to a run of another job, other data or another version of ppan", where),
+        "give the job, options and data of the run that was begun, another --out, or --force to begin anew");
   }
   if (its_name != name) damaged(where);
   return bytes;
@@ -100,8 +101,8 @@ std::optional<std::string> Store::get(const std::string& name) const {
 
 void Store::require_there() const {
   if (gone())
-    throw Error(ErrorCode::kUsage, fmt::format("another process has finished the run in {}",
-                                               directory_.parent_path().string()));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("another process has finished the run in {}", directory_.parent_path().string()));
 }
 
 void Store::put(const std::string& name, std::string_view bytes) {

@@ -16,8 +16,8 @@ namespace ppan {
 
 /// A piece as bytes that tell what they belong to and whether they are whole.
 std::string seal_piece(std::string_view name, std::string_view fingerprint, std::string_view bytes);
-/// Throws Error(kUsage) for a piece of another run (other job, data or version) and Error(kBadInput) for one that is
-/// damaged or another one; `where` is for messages.
+/// Throws Error(kUsage) for a piece of another run (other job, data or version) and Error(kBadInput) for one
+/// that is damaged or another one; `where` is for messages.
 std::string open_piece(std::string_view sealed, std::string_view name, std::string_view fingerprint,
                        const std::string& where);
 

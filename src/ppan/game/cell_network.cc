@@ -70,8 +70,7 @@ void CellNetwork<Scalar>::backward(const Vector<Scalar>& parameters, const CellR
   layers_.backward(parameters.data() + behind, first_layer_, d_output, workspace_,
                    gradient != nullptr ? gradient->data() + behind : nullptr, &d_first_);
   d_sum_.resize(wide, count);
-  d_sum_.topRows(units_) =
-      (sum_.topRows(units_).array() > Scalar(0)).select(d_first_.transpose(), Scalar(0));
+  d_sum_.topRows(units_) = (sum_.topRows(units_).array() > Scalar(0)).select(d_first_.transpose(), Scalar(0));
   d_sum_.bottomRows(shape_.outputs) = d_output.transpose();
   if (gradient != nullptr) {
     Eigen::Map<Matrix<Scalar>> cell(gradient->data(), wide, cells_);

@@ -57,7 +57,7 @@ class CellNetwork {
   Index units_ = 0;
   Mlp<Scalar> layers_;
   MlpWorkspace<Scalar> workspace_;
-  Matrix<Scalar> sum_;     // width x rows: before the first activation, and the direct path
+  Matrix<Scalar> sum_;          // width x rows: before the first activation, and the direct path
   Matrix<Scalar> first_layer_;  // rows x units
   Matrix<Scalar> output_;
   Matrix<Scalar> d_first_;

@@ -4,11 +4,11 @@
 
 namespace ppan {
 
-/// A mixture of m Gaussians, mu_l + A_l u. The network outputs, component after component, mu_l (d numbers) and
-/// A_l: its d diagonal entries, made positive by softplus, or with `full_components` the whole lower triangle
-/// row by row, off-diagonal entries as they are; then m logits of the component probabilities pi_l. The loss
-/// takes the expectation over the component exactly, sum_l pi_l (.), with one reparameterised draw inside each.
-/// A release picks one component.
+/// A mixture of m Gaussians, mu_l + A_l u. The network outputs, component after component, mu_l (d numbers)
+/// and A_l: its d diagonal entries, made positive by softplus, or with `full_components` the whole lower
+/// triangle row by row, off-diagonal entries as they are; then m logits of the component probabilities pi_l.
+/// The loss takes the expectation over the component exactly, sum_l pi_l (.), with one reparameterised draw
+/// inside each. A release picks one component.
 template <typename Scalar>
 class MixtureMechanism final : public Mechanism<Scalar> {
  public:

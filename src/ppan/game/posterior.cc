@@ -54,13 +54,13 @@ Posterior<Scalar>::Posterior(const PosteriorOptions& options, Index seen_width,
     link.dimensions = attribute.finite() ? 0 : attribute.value.cols();
     link.full = options.full_covariance && link.dimensions > 1;
     const Index couplings = link.full ? link.dimensions * (link.dimensions - 1) / 2 : 0;
-    link.network = Mlp<Scalar>({.inputs = width,
-                                .hidden = options.hidden,
-                                .outputs = attribute.finite() ? attribute.levels
-                                                              : 2 * link.dimensions + couplings,
-                                .activation = options.activation,
-                                .bias = options.bias,
-                                .skip = options.skip});
+    link.network =
+        Mlp<Scalar>({.inputs = width,
+                     .hidden = options.hidden,
+                     .outputs = attribute.finite() ? attribute.levels : 2 * link.dimensions + couplings,
+                     .activation = options.activation,
+                     .bias = options.bias,
+                     .skip = options.skip});
     link.offset = count;
     count += link.network.parameter_count();
     width += attribute.width();

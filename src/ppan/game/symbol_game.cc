@@ -20,8 +20,8 @@ Eigen::Map<const Lane<Scalar>> lane(const Scalar* from) {
   return Eigen::Map<const Lane<Scalar>>(from);
 }
 
-// to(into[i]) += from(by[i]) for every record i, a row each. Held by value: a store through a vector register may
-// alias anything, and what is behind a reference would be read again after each.
+// to(into[i]) += from(by[i]) for every record i, a row each. Held by value: a store through a vector register
+// may alias anything, and what is behind a reference would be read again after each.
 template <typename Scalar>
 class RowSum {
  public:
@@ -50,7 +50,8 @@ class RowSum {
   Index stride_;
 };
 
-// Sums side by side, all over rows of z: one waits for its row of the record before while another is added to.
+// Sums side by side, all over rows of z: one waits for its row of the record before while another is added
+// to.
 template <typename Scalar, typename... Sums>
 void add_rows(Index records, const RowSum<Scalar> first, const Sums... others) {
   if (first.one_register()) {
@@ -134,7 +135,8 @@ SymbolGame<Scalar>::SymbolGame(Index observed, Index sensitive, const Matrix<Sca
   }
   for (auto* by_z : {&by_symbol_, &d_logit_}) by_z->resize(released_, observed_);
   for (auto* by_w : {&released_by_, &price_, &gain_}) by_w->resize(observed_, released_);
-  for (auto* by_x : {&joint_, &belief_, &log_belief_, &utility_, &slope_}) by_x->resize(sensitive_, released_);
+  for (auto* by_x : {&joint_, &belief_, &log_belief_, &utility_, &slope_})
+    by_x->resize(sensitive_, released_);
 }
 
 template <typename Scalar>

@@ -1,9 +1,10 @@
 #pragma once
 
-// The game where W, X, Y and Z are all finite and both players are tables of logits: the same loss and the same
-// gradients as FiniteMechanism, Posterior and Distortion give together, but for sums over the records of a symbol
-// taken first. With
-//     J(x,z) = sum_i 1(x_i = x) P(z|w_i),   M(w,z) = sum_i 1(w_i = w) d(y_i,z),   A(w,z) = sum_i 1(w_i = w) u(Q(x_i|z))
+// The game where W, X, Y and Z are all finite and both players are tables of logits: the same loss and the
+// same gradients as FiniteMechanism, Posterior and Distortion give together, but for sums over the records of
+// a symbol taken first. With
+//     J(x,z) = sum_i 1(x_i = x) P(z|w_i),   M(w,z) = sum_i 1(w_i = w) d(y_i,z),   A(w,z) = sum_i 1(w_i = w)
+//     u(Q(x_i|z))
 // a batch of n records gives
 //     mean u = sum_xz J u(Q) / n,   mean d = sum_wz M P / n,   d loss / d P(z|w) = (A + slope M) / n,
 // so that nothing is computed for each record and symbol but these sums, a record's row at a time
@@ -40,8 +41,8 @@ class SymbolGame {
   void believe(const Vector<Scalar>& adversary, double power);
   /// Mean u(Q(x|z)) of order `power`, which need not be the one that is felt. After believe().
   [[nodiscard]] double mean_utility(double power) const;
-  /// Minus the gradient of the mean u that is felt, in the adversary's logits. After believe(), whose numbers are
-  /// used up by it.
+  /// Minus the gradient of the mean u that is felt, in the adversary's logits. After believe(), whose numbers
+  /// are used up by it.
   void adversary_descent(Vector<Scalar>& gradient);
   /// Gradient of `felt` mean u + `slope` mean d in the mechanism's logits. After believe().
   void mechanism_gradient(const Records<Scalar>& batch, double felt, double slope, Vector<Scalar>& gradient);

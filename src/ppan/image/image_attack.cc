@@ -102,8 +102,12 @@ struct NetworkLearner {
   Sees sees = Sees::kImage;
 
   [[nodiscard]] bool sees_code() const { return sees == Sees::kCode; }
-  void step(const Released& z, const Symbols& x, double rate) { network.step(seen(sees, z), x, rate, &z.coded); }
-  [[nodiscard]] Matrix<float> log_probability(const Released& z) { return network.log_probability(seen(sees, z)); }
+  void step(const Released& z, const Symbols& x, double rate) {
+    network.step(seen(sees, z), x, rate, &z.coded);
+  }
+  [[nodiscard]] Matrix<float> log_probability(const Released& z) {
+    return network.log_probability(seen(sees, z));
+  }
 };
 
 // Held-out images, released `releases` times, one release after the other.
@@ -304,24 +308,25 @@ class Attack {
     std::uint64_t number = 0;
     const auto stream = [&] { return random_.fork("attacker", number++); };
     for (const ImageNetworkShape& shape : options_.networks) {
-      learners_.push_back(
-          {ImageLearner(fmt::format("network {} {}", fmt::join(shape.hidden, "-"), to_string(shape.activation)),
-                        MlpShape{.inputs = model.pixels(),
-                                 .hidden = shape.hidden,
-                                 .outputs = levels_,
-                                 .activation = shape.activation},
-                        stream()),
-           Sees::kScaled});
+      learners_.push_back({ImageLearner(fmt::format("network {} {}", fmt::join(shape.hidden, "-"),
+                                                    to_string(shape.activation)),
+                                        MlpShape{.inputs = model.pixels(),
+                                                 .hidden = shape.hidden,
+                                                 .outputs = levels_,
+                                                 .activation = shape.activation},
+                                        stream()),
+                           Sees::kScaled});
     }
     if (options_.convolution) {
-      learners_.push_back(
-          {ImageLearner("convolutional network",
-                        ConvShape{.height = model.height, .width = model.width, .outputs = levels_}, stream())});
+      learners_.push_back({ImageLearner(
+          "convolutional network",
+          ConvShape{.height = model.height, .width = model.width, .outputs = levels_}, stream())});
     }
     if (options_.code && source_.has_code()) {
       learners_.push_back(
           {ImageLearner("network 512-512 relu on the code",
-                        MlpShape{.inputs = source_.code_width(), .hidden = {512, 512}, .outputs = levels_}, stream()),
+                        MlpShape{.inputs = source_.code_width(), .hidden = {512, 512}, .outputs = levels_},
+                        stream()),
            Sees::kCode});
     }
   }

@@ -55,8 +55,8 @@ std::string train_name(Index i) {
 
 // What decides how hard a point is attacked: another attack is another piece, on the same trained point.
 std::string attack_text(const ImageAttackOptions& a) {
-  std::string text = fmt::format("epochs {}, batch {}, rate {}, releases {}, selection {}, trees {} of {}", a.epochs,
-                                 a.batch, a.rate, a.releases, a.selection, a.trees, a.tree_images);
+  std::string text = fmt::format("epochs {}, batch {}, rate {}, releases {}, selection {}, trees {} of {}",
+                                 a.epochs, a.batch, a.rate, a.releases, a.selection, a.trees, a.tree_images);
   for (const ImageNetworkShape& shape : a.networks) text += fmt::format(", {}", fmt::join(shape.hidden, "-"));
   return text + (a.convolution ? ", convolution" : "") + (a.code ? ", code" : "");
 }
@@ -93,7 +93,8 @@ void members(Archive& archive, KeptTraining& value) {
 
 class ImageDomain::Work {
  public:
-  Work(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks, std::string run)
+  Work(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks,
+       std::string run)
       : identity(std::move(run)),
         data_(data),
         options_(options),
@@ -114,7 +115,9 @@ class ImageDomain::Work {
   }
 
   [[nodiscard]] Index points() const { return static_cast<Index>(like_.targets.size()); }
-  [[nodiscard]] std::string attack_name(Index i) const { return fmt::format("attack-{:02}-{}", i + 1, attack_); }
+  [[nodiscard]] std::string attack_name(Index i) const {
+    return fmt::format("attack-{:02}-{}", i + 1, attack_);
+  }
 
   // The code of each point starts where that of the one before ended; its gate and its adversary start
   // afresh, so that what the adversary believes is not what an earlier mechanism taught it to. While a point
@@ -146,7 +149,9 @@ class ImageDomain::Work {
 
   [[nodiscard]] std::string recipient_name() const { return fmt::format("{}-{}", kRecipient, attack_); }
   [[nodiscard]] bool has_task() const { return !data_.train.task.empty(); }
-  [[nodiscard]] bool taught() const { return options_.method == ImageMethod::kCode && options_.code.keeps_task(); }
+  [[nodiscard]] bool taught() const {
+    return options_.method == ImageMethod::kCode && options_.code.keeps_task();
+  }
 
   std::optional<std::string> teacher_piece() {
     if (interrupted()) return std::nullopt;
@@ -158,7 +163,8 @@ class ImageDomain::Work {
   std::optional<std::string> recipient_piece() {
     if (interrupted()) return std::nullopt;
     const auto score = [&](const ImageModel& model) {
-      return std::vector<TaskScore>{measure_image_task(model, data_, options_.train, attack_options(options_))};
+      return std::vector<TaskScore>{
+          measure_image_task(model, data_, options_.train, attack_options(options_))};
     };
     return archived(KeptRecipient{score(unchanged_model(data_.train)), score(constant_model(data_.train))});
   }
@@ -283,7 +289,8 @@ class ImageDomain::Work {
     const Trained<float> trained = train(records_, training(i), {watch}, std::move(start));
     if (cut_short) return std::nullopt;
     if (!last)
-      throw Error(ErrorCode::kDiverged, fmt::format("{}: {}", i < 0 ? kStart : train_name(i), trained.summary.message),
+      throw Error(ErrorCode::kDiverged,
+                  fmt::format("{}: {}", i < 0 ? kStart : train_name(i), trained.summary.message),
                   "try a smaller learning rate");
     return archived(KeptTraining{std::move(*last), seconds_since(begin)});
   }
@@ -318,11 +325,12 @@ class ImageDomain::Work {
   std::map<Index, std::string> trained_;
 };
 
-ImageDomain::ImageDomain(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks,
-                         std::string identity) {
+ImageDomain::ImageDomain(const ImageSplit& data, const ImageCurveOptions& options,
+                         const ImageCurveHooks& hooks, std::string identity) {
   require_none(options.check(), "the curve cannot be made:");
   if (options.code.keeps_task() && data.train.task.empty())
-    throw Error(ErrorCode::kUsage, "there is no task to keep", "name its labels, or set the weight of the task to 0");
+    throw Error(ErrorCode::kUsage, "there is no task to keep",
+                "name its labels, or set the weight of the task to 0");
   if (data.train.classes < 2) {
     throw Error(ErrorCode::kBadInput, "the training images are all of one class; there is nothing to hide");
   }
@@ -378,7 +386,8 @@ ImageCurveResult ImageDomain::finish(const Pieces& pieces) const {
   return work_->finish(pieces);
 }
 
-ImageCurveResult image_curve(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks) {
+ImageCurveResult image_curve(const ImageSplit& data, const ImageCurveOptions& options,
+                             const ImageCurveHooks& hooks) {
   ImageDomain domain(data, options, hooks);
   return domain.finish(make_pieces(domain, nullptr, {options.threads, {}, hooks.interrupted}).pieces);
 }
@@ -434,7 +443,7 @@ std::vector<double> image_targets(const ImageCurveOptions& options) {
 
 int image_epochs(const ImageCurveOptions& options) {
   return options.epochs.value_or(options.method == ImageMethod::kPaper ? options.paper.epochs
-                                                                  : options.code.epochs);
+                                                                       : options.code.epochs);
 }
 
 std::string image_fingerprint(const ImageCurveOptions& options, const ImageSplit& data) {
@@ -549,9 +558,10 @@ ImageMeasure measure_images(const ImageModel& model, Posterior<float>* adversary
   }
   const ImageAttackOptions attack = attack_options(options);
   const Index rows = options.train > 0 ? std::min(options.train, data.train.size()) : data.train.size();
-  measure.attack = rows == data.train.size()
-                       ? attack_images(model, data.train, data.test, attack)
-                       : attack_images(model, take_images(data.train, first_numbers(rows)), data.test, attack);
+  measure.attack =
+      rows == data.train.size()
+          ? attack_images(model, data.train, data.test, attack)
+          : attack_images(model, take_images(data.train, first_numbers(rows)), data.test, attack);
   measure.upper = image_upper_bounds(model, data.test, options.bound_images);
   // Nothing tells more about the digit than the digit: by data processing no upper bound need exceed H(X).
   const double entropy = empirical_entropy(data.test.labels, data.test.classes);
@@ -561,7 +571,8 @@ ImageMeasure measure_images(const ImageModel& model, Posterior<float>* adversary
       bound.interval95 =
           Interval{std::min(bound.interval95->low, entropy), std::min(bound.interval95->high, entropy)};
   }
-  if (!data.train.task.empty()) measure.task.push_back(measure_image_task(model, data, options.train, attack));
+  if (!data.train.task.empty())
+    measure.task.push_back(measure_image_task(model, data, options.train, attack));
   measure.seconds = seconds_since(begin);
   return measure;
 }

@@ -116,9 +116,9 @@ struct ImageCurveHooks {
 
 class ImageDomain final : public Domain {
  public:
-  /// Throws Error(kUsage) listing every problem of `options`, Error(kBadInput) for images of one class. `data`
-  /// and `hooks` must outlive it; `identity` is whatever tells this job, these images and this version from
-  /// others.
+  /// Throws Error(kUsage) listing every problem of `options`, Error(kBadInput) for images of one class.
+  /// `data` and `hooks` must outlive it; `identity` is whatever tells this job, these images and this version
+  /// from others.
   ImageDomain(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks,
               std::string identity = {});
   ~ImageDomain() override;

@@ -12,8 +12,8 @@
 #include "ppan/core/error.h"
 #include "ppan/model/image_model.h"
 #include "ppan/model/model_file.h"
-#include "ppan/source/csv.h"
 #include "ppan/read/idx.h"
+#include "ppan/source/csv.h"
 
 namespace ppan {
 namespace {
@@ -95,8 +95,9 @@ std::string quoted(const std::string& text) {
 
 // How a job says what recipients want to predict, as a comment.
 std::string task_lines(const ImageFiles& files) {
-  std::string out = "# What recipients want to predict from a released image, if there is such a label: the mechanism\n"
-                    "# keeps what tells of it, and the curve shows what they lose.\n";
+  std::string out =
+      "# What recipients want to predict from a released image, if there is such a label: the mechanism\n"
+      "# keeps what tells of it, and the curve shows what they lose.\n";
   std::error_code ignored;
   if (!fs::is_directory(files.images, ignored))
     return out + "# task_labels = \"FILE\"  # IDX, as many as there are images\n";
@@ -159,14 +160,16 @@ void read_task(ImageSet& set, const fs::path& labels, const LabelColumns& column
   }
   ImageTask task = task_of_texts(table ? columns.label : "task", texts);
   problems.require(task.classes > 1, field, "is the same for every image, so there is nothing to predict");
-  problems.require(task.classes <= kMostClasses, field,
-                   fmt::format("has {} different values; at most {} are allowed", task.classes, kMostClasses));
+  problems.require(
+      task.classes <= kMostClasses, field,
+      fmt::format("has {} different values; at most {} are allowed", task.classes, kMostClasses));
   if (task.code.size() == set.labels.size()) {
     std::set<std::pair<std::int32_t, std::int32_t>> pairs;
     for (std::size_t i = 0; i < task.code.size(); ++i) pairs.emplace(task.code[i], set.labels[i]);
     const std::set<std::int32_t> hidden(set.labels.begin(), set.labels.end());
-    problems.require(task.classes < 2 || std::ssize(pairs) != task.classes || std::ssize(hidden) != task.classes,
-                     field, "says the same as the label that is hidden; a label cannot be hidden and predicted");
+    problems.require(
+        task.classes < 2 || std::ssize(pairs) != task.classes || std::ssize(hidden) != task.classes, field,
+        "says the same as the label that is hidden; a label cannot be hidden and predicted");
   }
   require_none(problems.take(), kBadTask, ErrorCode::kBadInput);
   set.task = std::move(task);

@@ -31,12 +31,13 @@ ImageFiles find_image_files(const std::string& images, const std::string& labels
 /// Reads them. Throws what the readers throw.
 ImageSet read_images(const ImageFiles& files);
 
-/// Gives `set` its task: from an IDX file, for which `columns.label` is empty, or for images with file names from a
-/// column of a table. Throws one Error(kBadInput) that lists every problem: another number of labels, images without
-/// one, the same for all, the same as the label that is hidden, more than 256 different ones.
+/// Gives `set` its task: from an IDX file, for which `columns.label` is empty, or for images with file names
+/// from a column of a table. Throws one Error(kBadInput) that lists every problem: another number of labels,
+/// images without one, the same for all, the same as the label that is hidden, more than 256 different ones.
 void read_task(ImageSet& set, const std::filesystem::path& labels, const LabelColumns& columns);
 
-/// SHA-256 of the images as bytes, of their labels and of their task: the same for the same images, whatever the format.
+/// SHA-256 of the images as bytes, of their labels and of their task: the same for the same images, whatever
+/// the format.
 std::string images_sha256(const ImageSet& set);
 
 /// A first job file for images, which are read once. `images` and `labels` are what the job calls them.

@@ -35,7 +35,8 @@ const Matrix<float>& ImageLearner::forward(const Matrix<float>& in) {
                : dense_->forward(parameters_.data(), in, dense_workspace_);
 }
 
-void ImageLearner::step(const Matrix<float>& images, const Symbols& labels, double rate, const Vector<float>* weight) {
+void ImageLearner::step(const Matrix<float>& images, const Symbols& labels, double rate,
+                        const Vector<float>* weight) {
   softmax_rows(forward(images), d_output_);
   for (Index i = 0; i < d_output_.rows(); ++i) d_output_(i, labels[static_cast<std::size_t>(i)]) -= 1;
   const auto rows = static_cast<float>(d_output_.rows());

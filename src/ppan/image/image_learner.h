@@ -29,7 +29,8 @@ class ImageLearner {
   [[nodiscard]] const std::string& name() const { return name_; }
 
   /// One step of descent of the mean log loss of these labels, each image weighed by `weight`, if given.
-  void step(const Matrix<float>& images, const Symbols& labels, double rate, const Vector<float>* weight = nullptr);
+  void step(const Matrix<float>& images, const Symbols& labels, double rate,
+            const Vector<float>* weight = nullptr);
   /// log Q of each label, a row for each image.
   [[nodiscard]] Matrix<float> log_probability(const Matrix<float>& images);
 

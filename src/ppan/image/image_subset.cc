@@ -5,7 +5,8 @@
 namespace ppan {
 
 ImageSet take_images(const ImageSet& set, std::span<const std::int32_t> which) {
-  ImageSet part{.height = set.height, .width = set.width, .classes = set.classes, .class_names = set.class_names};
+  ImageSet part{
+      .height = set.height, .width = set.width, .classes = set.classes, .class_names = set.class_names};
   part.pixels = set.pixels(std::vector<Index>(which.begin(), which.end()), Eigen::all);
   for (const std::int32_t i : which) part.labels.push_back(set.labels[static_cast<std::size_t>(i)]);
   if (!set.task.empty()) {

@@ -46,10 +46,11 @@ Symbols codes_of(const Symbols& from, const std::int32_t* rows, Index count) {
   return out;
 }
 
-// Mini-batches of `learn`, epoch after epoch: `step(rows, count, along)` for each, `epoch(seen)` after each pass.
+// Mini-batches of `learn`, epoch after epoch: `step(rows, count, along)` for each, `epoch(seen)` after each
+// pass.
 template <typename Step, typename Epoch>
-void for_batches(std::vector<std::int32_t> learn, Index batch, int epochs, SeededRandom random, const Step& step,
-                 const Epoch& epoch) {
+void for_batches(std::vector<std::int32_t> learn, Index batch, int epochs, SeededRandom random,
+                 const Step& step, const Epoch& epoch) {
   const auto size = static_cast<Index>(learn.size());
   batch = std::min(batch, size);
   const Index batches = size / batch;
@@ -99,7 +100,8 @@ TaskTeacher fit_task_teacher(const ImageSet& train, Index most, const TeacherOpt
   std::vector<Attribute<float>> held_out_task = task;
   held_out_task.front().code = codes_of(train.task.code, parts.selection.data(), chosen);
   TaskTeacher best;
-  const double per_pass = std::max(1.0, static_cast<double>(parts.learn.size()) / static_cast<double>(options.batch));
+  const double per_pass =
+      std::max(1.0, static_cast<double>(parts.learn.size()) / static_cast<double>(options.batch));
   const int epochs = std::clamp(static_cast<int>(std::ceil(options.steps / per_pass)), 1, kMostEpochs);
   for_batches(
       parts.learn, options.batch, epochs, random.fork("order"),
@@ -160,7 +162,8 @@ TaskScore measure_image_task(const ImageModel& model, const ImageSplit& data, In
           double sum = 0;
           for (Index i = 0; i < chosen; ++i)
             sum += static_cast<double>(answers(i, selection_task[static_cast<std::size_t>(i)]));
-          learner.epoch_done(seen, empirical_entropy(selection_task, levels) + sum / static_cast<double>(chosen));
+          learner.epoch_done(seen,
+                             empirical_entropy(selection_task, levels) + sum / static_cast<double>(chosen));
         }
       });
   ImageLearner& best = *std::ranges::max_element(learners, {}, &ImageLearner::best_nats);

@@ -38,8 +38,9 @@ struct TaskTeacher {
 TaskTeacher fit_task_teacher(const ImageSet& train, Index most, const TeacherOptions& options);
 
 /// What a recipient loses: networks shaped and trained as those of the attack (the last dense one, and the
-/// convolutional one if there is any) learn the task from one release of the first `most` training images (0: all) as they are,
-/// the better one on a fifth set aside is kept, and is tested on the held-out images as they are and released.
+/// convolutional one if there is any) learn the task from one release of the first `most` training images (0:
+/// all) as they are, the better one on a fifth set aside is kept, and is tested on the held-out images as
+/// they are and released.
 TaskScore measure_image_task(const ImageModel& model, const ImageSplit& data, Index most,
                              const ImageAttackOptions& options);
 

@@ -11,10 +11,9 @@
 // budget. With a gate, images that are costly to hide are released as they are. It starts from an autoencoder
 // trained for usefulness alone: started with the privacy term it falls to the mean image, from which no
 // gradient leads away. The price is what makes it survive attackers that it has not met.
-// With a task (image_task.h) it keeps what tells of it: beside the pixels, whose distortion has the budget, at
-// a price for each nat that is lost; or first of all, with the budget on lost nats and a small price of pixels,
-// so that what is released is still an image.
-// docs/decisions/0007-images.md has the measurements.
+// With a task (image_task.h) it keeps what tells of it: beside the pixels, whose distortion has the budget,
+// at a price for each nat that is lost; or first of all, with the budget on lost nats and a small price of
+// pixels, so that what is released is still an image. docs/decisions/0007-images.md has the measurements.
 
 #include <cstdint>
 #include <optional>

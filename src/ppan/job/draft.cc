@@ -93,7 +93,8 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
     }
     remarks[column.name] = {std::move(text), type.constant && !has_role};
     for_reading.push_back(spec);
-    for_reading.back().missing.insert(for_reading.back().missing.end(), type.of_few.begin(), type.of_few.end());
+    for_reading.back().missing.insert(for_reading.back().missing.end(), type.of_few.begin(),
+                                      type.of_few.end());
     job.table.schema.columns.push_back(std::move(spec));
   }
   if (!roles.sensitive.empty()) require_none(job.table.schema.check(), "these roles cannot be used");

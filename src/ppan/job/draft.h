@@ -32,8 +32,9 @@ struct DraftRoles {
 std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles = {},
                       const std::string& source = {}, std::uint64_t most_unpacked = kMostUnpacked);
 
-/// The same for a table that is not one file of delimited text. Reads `rows` to their end. `source` is what the job calls
-/// them; `again` opens them once more, to find columns that follow from others, or gives nothing.
+/// The same for a table that is not one file of delimited text. Reads `rows` to their end. `source` is what
+/// the job calls them; `again` opens them once more, to find columns that follow from others, or gives
+/// nothing.
 std::string draft_job(const std::string& source, RowSource& rows, const DraftRoles& roles,
                       const std::function<std::unique_ptr<RowSource>()>& again);
 

@@ -189,7 +189,8 @@ std::string column_text(const ColumnSpec& column) {
 
 std::string columns_section(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks) {
   std::string out =
-      "\n[columns]\n# Types: integer, real, category, identifier, date, timestamp. Further keys: name = { type = \"real\", "
+      "\n[columns]\n# Types: integer, real, category, identifier, date, timestamp. Further keys: name = { "
+      "type = \"real\", "
       "weight = 2 "
       "}\n";
   std::size_t width = 0;
@@ -256,14 +257,16 @@ void check_image_task(const JobFile& job, ProblemList& problems) {
   const ImageJob& image = job.image;
   const bool weighted = job.given.contains("privacy.task_weight");
   if (!image.has_task()) {
-    constexpr std::string_view kNeeds = "needs a task: name its labels with data.task_labels or data.task_column";
+    constexpr std::string_view kNeeds =
+        "needs a task: name its labels with data.task_labels or data.task_column";
     problems.require(!job.given.contains("privacy.usefulness") || image.usefulness == Usefulness::kColumns,
                      "privacy.usefulness", kNeeds);
     problems.require(!weighted, "privacy.task_weight", kNeeds);
     return;
   }
   const bool same_table = image.task_labels.empty() || image.task_labels == image.labels;
-  const bool same_label = same_table && (image.task_column.empty() || image.task_column == image.columns.label);
+  const bool same_label =
+      same_table && (image.task_column.empty() || image.task_column == image.columns.label);
   problems.require(!same_label, image.task_column.empty() ? "data.task_labels" : "data.task_column",
                    "names the label that is hidden; a label cannot be hidden and predicted");
   problems.require(!weighted || image.usefulness == Usefulness::kBoth, "privacy.task_weight",

@@ -18,8 +18,8 @@
 
 namespace ppan {
 
-/// A job as plain values: the options of a table or of images, and what both have. settings() says which key of a job
-/// file stands for which value.
+/// A job as plain values: the options of a table or of images, and what both have. settings() says which key
+/// of a job file stands for which value.
 struct JobFile {
   TableJob table{};  ///< Unless about_images().
   ImageJob image{};
@@ -36,7 +36,8 @@ struct JobFile {
   [[nodiscard]] std::filesystem::path source_path() const;
   /// Whether the job is about images instead of a table.
   [[nodiscard]] bool about_images() const { return !image.images.empty(); }
-  /// Problems between settings, and keys that were given and do not apply; single values were checked when they were set.
+  /// Problems between settings, and keys that were given and do not apply; single values were checked when
+  /// they were set.
   [[nodiscard]] Problems check() const;
 };
 
@@ -64,8 +65,8 @@ struct ColumnRemark {
   std::string text{};
   bool commented_out = false;
 };
-/// The job as a commented TOML file: what was given as values, everything else that can be given as comments that show
-/// the defaults. parse_job() reads it back.
+/// The job as a commented TOML file: what was given as values, everything else that can be given as comments
+/// that show the defaults. parse_job() reads it back.
 std::string write_job(const JobFile& job, const std::map<std::string, ColumnRemark>& remarks = {});
 
 /// A job file without its comments and empty lines, as reports show it: comments may quote the table.

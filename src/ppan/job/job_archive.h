@@ -1,7 +1,7 @@
 #pragma once
 
-// Options as bytes (core/archive.h): whatever a program put into them tells one job from another, also what has no key in a
-// job file. The number of threads changes no result and is left out.
+// Options as bytes (core/archive.h): whatever a program put into them tells one job from another, also what
+// has no key in a job file. The number of threads changes no result and is left out.
 
 #include "ppan/audit/audit_archive.h"
 #include "ppan/job/image_job.h"
@@ -16,10 +16,10 @@ void members(Archive& archive, LevelOptions& value) {
 }
 template <typename Archive>
 void members(Archive& archive, TableTrainingOptions& value) {
-  auto& [family, hidden, code_size, code_radius, noise_inputs, budget_form, alpha, epochs, batch, adversary_steps, rate,
-         restarts] = value;
-  archive(family, hidden, code_size, code_radius, noise_inputs, budget_form, alpha, epochs, batch, adversary_steps, rate,
-          restarts);
+  auto& [family, hidden, code_size, code_radius, noise_inputs, budget_form, alpha, epochs, batch,
+         adversary_steps, rate, restarts] = value;
+  archive(family, hidden, code_size, code_radius, noise_inputs, budget_form, alpha, epochs, batch,
+          adversary_steps, rate, restarts);
 }
 template <typename Archive>
 void members(Archive& archive, CodebookOptions& value) {
@@ -28,10 +28,10 @@ void members(Archive& archive, CodebookOptions& value) {
 }
 template <typename Archive>
 void members(Archive& archive, HeadsOptions& value) {
-  auto& [hidden, noise_inputs, epochs, batch, adversary_steps, rate, task_weight, row_weight, margin_weight, least_rows,
-         levels] = value;
-  archive(hidden, noise_inputs, epochs, batch, adversary_steps, rate, task_weight, row_weight, margin_weight, least_rows,
-          levels);
+  auto& [hidden, noise_inputs, epochs, batch, adversary_steps, rate, task_weight, row_weight, margin_weight,
+         least_rows, levels] = value;
+  archive(hidden, noise_inputs, epochs, batch, adversary_steps, rate, task_weight, row_weight, margin_weight,
+          least_rows, levels);
 }
 template <typename Archive>
 void members(Archive& archive, LeakageOptions& value) {
@@ -40,7 +40,8 @@ void members(Archive& archive, LeakageOptions& value) {
 }
 template <typename Archive>
 void members(Archive& archive, TableCurveOptions& value) {
-  auto& [points, budgets, training, codebook, heads, leakages, validation, test, leakage, references, threads, seed] = value;
+  auto& [points, budgets, training, codebook, heads, leakages, validation, test, leakage, references, threads,
+         seed] = value;
   static_cast<void>(threads);
   archive(points, budgets, training, codebook, heads, leakages, validation, test, leakage, references, seed);
 }
@@ -51,10 +52,10 @@ void members(Archive& archive, TeacherOptions& value) {
 }
 template <typename Archive>
 void members(Archive& archive, CodeImageOptions& value) {
-  auto& [encoder, decoder, code, radius, code_weight, gate, adversary, start_epochs, start_rate, epochs, batch,
-         adversary_steps, rate, task_weight, task_budget, teacher] = value;
-  archive(encoder, decoder, code, radius, code_weight, gate, adversary, start_epochs, start_rate, epochs, batch,
-          adversary_steps, rate, task_weight, task_budget, teacher);
+  auto& [encoder, decoder, code, radius, code_weight, gate, adversary, start_epochs, start_rate, epochs,
+         batch, adversary_steps, rate, task_weight, task_budget, teacher] = value;
+  archive(encoder, decoder, code, radius, code_weight, gate, adversary, start_epochs, start_rate, epochs,
+          batch, adversary_steps, rate, task_weight, task_budget, teacher);
 }
 
 }  // namespace ppan

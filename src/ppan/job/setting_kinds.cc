@@ -45,7 +45,9 @@ std::string show_value(const SettingValue& value) {
     std::string operator()(std::int64_t v) const { return fmt::to_string(v); }
     std::string operator()(double v) const { return fmt::to_string(v); }
     std::string operator()(const std::string& v) const { return toml_quoted(v); }
-    std::string operator()(const std::vector<double>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
+    std::string operator()(const std::vector<double>& v) const {
+      return fmt::format("[{}]", fmt::join(v, ", "));
+    }
     std::string operator()(const std::vector<std::string>& v) const {
       std::vector<std::string> quoted;
       for (const auto& each : v) quoted.push_back(toml_quoted(each));
@@ -61,8 +63,8 @@ std::string range_text(double least, double most) {
   return std::isfinite(most) ? fmt::format("{} to {}", least, most) : fmt::format("at least {}", least);
 }
 
-std::string take_whole(const SettingValue& value, std::int64_t least, std::int64_t most, const std::string& word,
-                       std::optional<std::int64_t>& to) {
+std::string take_whole(const SettingValue& value, std::int64_t least, std::int64_t most,
+                       const std::string& word, std::optional<std::int64_t>& to) {
   to.reset();
   if (is_word(value, word)) return {};
   const auto* number = std::get_if<std::int64_t>(&value);
@@ -159,7 +161,8 @@ std::string PointNumbers::take(const SettingValue& value, std::vector<double>& t
       return fmt::format("{} is not allowed; {} are 0 to {}", number, what, most);
     if (i > 0 && number <= (*numbers)[i - 1]) return fmt::format("{} must increase", what);
   }
-  if (numbers->size() > 200) return fmt::format("{} points are not allowed; at most 200 are", numbers->size());
+  if (numbers->size() > 200)
+    return fmt::format("{} points are not allowed; at most 200 are", numbers->size());
   to = *numbers;
   return {};
 }
@@ -183,8 +186,8 @@ std::string Delimiter::take(const SettingValue& value, std::optional<char>& to) 
   }
   const std::string one = *text == "tab" ? "\t" : *text;
   const std::string_view never = "\"\n\r";
-  if (one.size() != 1 || never.find(one[0]) != std::string_view::npos || static_cast<unsigned char>(one[0]) >= 0x80 ||
-      one[0] == '\0')
+  if (one.size() != 1 || never.find(one[0]) != std::string_view::npos ||
+      static_cast<unsigned char>(one[0]) >= 0x80 || one[0] == '\0')
     return fmt::format("{} is not \"auto\", \"tab\" or one character", toml_quoted(*text));
   to = one[0];
   return {};

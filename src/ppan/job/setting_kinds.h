@@ -1,8 +1,9 @@
 #pragma once
 
-// What values a setting takes, whatever holds them: each kind says so in words, takes a value over into what is given or
-// says what is wrong with it, and shows what is held as TOML. A word may stand for a value that is left open: that is an
-// absent value where it can be, otherwise 0 for whole numbers and infinity for others.
+// What values a setting takes, whatever holds them: each kind says so in words, takes a value over into what
+// is given or says what is wrong with it, and shows what is held as TOML. A word may stand for a value that
+// is left open: that is an absent value where it can be, otherwise 0 for whole numbers and infinity for
+// others.
 
 #include <cmath>
 #include <concepts>
@@ -23,8 +24,8 @@ std::string show_value(const SettingValue& value);
 namespace setting_kind {
 
 // What the kinds share and no template is needed for. Each returns what is wrong, or nothing.
-std::string take_whole(const SettingValue& value, std::int64_t least, std::int64_t most, const std::string& word,
-                       std::optional<std::int64_t>& to);
+std::string take_whole(const SettingValue& value, std::int64_t least, std::int64_t most,
+                       const std::string& word, std::optional<std::int64_t>& to);
 std::string take_real(const SettingValue& value, double least, double most, const std::string& word,
                       std::optional<double>& to);
 std::string range_text(double least, double most);
@@ -41,8 +42,8 @@ void hold(std::optional<std::int64_t> value, Held& to) {
   to = static_cast<Held>(value.value_or(0));
 }
 template <std::integral Held>
-  requires(!std::same_as<Held, std::int64_t>)
-void hold(std::optional<std::int64_t> value, std::optional<Held>& to) {
+requires(!std::same_as<Held, std::int64_t>) void hold(std::optional<std::int64_t> value,
+                                                      std::optional<Held>& to) {
   to.reset();
   if (value) to = static_cast<Held>(*value);
 }
@@ -201,7 +202,9 @@ struct OneColumn {
   [[nodiscard]] std::string type() const { return "column, or \"\" for none"; }
   [[nodiscard]] std::string range() const { return {}; }
   [[nodiscard]] std::string take(const SettingValue& value, std::optional<std::string>& to) const;
-  [[nodiscard]] std::string show(const std::optional<std::string>& value) const { return toml_quoted(value.value_or("")); }
+  [[nodiscard]] std::string show(const std::optional<std::string>& value) const {
+    return toml_quoted(value.value_or(""));
+  }
 };
 
 /// Sensitive columns, or the words that say: everything observed.

@@ -41,59 +41,72 @@ auto place(JobPart part, Path path) {
 
 template <typename Value>
 auto every(Value JobFile::*value) {
-  return place(JobPart::kEvery, [=](auto& job) -> auto& { return job.*value; });
+  return place(
+      JobPart::kEvery, [=](auto& job) -> auto& { return job.*value; });
 }
 template <typename Value>
 auto table(Value TableJob::*value) {
-  return place(JobPart::kTable, [=](auto& job) -> auto& { return job.table.*value; });
+  return place(
+      JobPart::kTable, [=](auto& job) -> auto& { return job.table.*value; });
 }
 template <typename Value>
 auto csv(Value CsvOptions::*value) {
-  return place(JobPart::kTable, [=](auto& job) -> auto& { return job.table.csv.*value; });
+  return place(
+      JobPart::kTable, [=](auto& job) -> auto& { return job.table.csv.*value; });
 }
 template <typename Value>
 auto schema(Value Schema::*value) {
-  return place(JobPart::kTable, [=](auto& job) -> auto& { return job.table.schema.*value; });
+  return place(
+      JobPart::kTable, [=](auto& job) -> auto& { return job.table.schema.*value; });
 }
 template <typename Value>
 auto encoding(Value EncodingOptions::*value) {
-  return place(JobPart::kTable, [=](auto& job) -> auto& { return job.table.encoding.*value; });
+  return place(
+      JobPart::kTable, [=](auto& job) -> auto& { return job.table.encoding.*value; });
 }
 template <typename Value>
 auto curve(Value TableCurveOptions::*value) {
-  return place(JobPart::kTable, [=](auto& job) -> auto& { return job.table.curve.*value; });
+  return place(
+      JobPart::kTable, [=](auto& job) -> auto& { return job.table.curve.*value; });
 }
 template <typename Value>
 auto networks(Value TableTrainingOptions::*value) {
-  return place(JobPart::kNetworks, [=](auto& job) -> auto& { return job.table.curve.training.*value; });
+  return place(
+      JobPart::kNetworks, [=](auto& job) -> auto& { return job.table.curve.training.*value; });
 }
 template <typename Value>
 auto codebook(Value CodebookOptions::*value) {
-  return place(JobPart::kCodebook, [=](auto& job) -> auto& { return job.table.curve.codebook.*value; });
+  return place(
+      JobPart::kCodebook, [=](auto& job) -> auto& { return job.table.curve.codebook.*value; });
 }
 template <typename Value>
 auto heads(Value HeadsOptions::*value) {
-  return place(JobPart::kHeads, [=](auto& job) -> auto& { return job.table.curve.heads.*value; });
+  return place(
+      JobPart::kHeads, [=](auto& job) -> auto& { return job.table.curve.heads.*value; });
 }
 template <typename Value>
 auto images(Value ImageJob::*value) {
-  return place(JobPart::kImages, [=](auto& job) -> auto& { return job.image.*value; });
+  return place(
+      JobPart::kImages, [=](auto& job) -> auto& { return job.image.*value; });
 }
 template <typename Value>
 auto image_curve(Value ImageCurveOptions::*value) {
-  return place(JobPart::kImages, [=](auto& job) -> auto& { return job.image.curve.*value; });
+  return place(
+      JobPart::kImages, [=](auto& job) -> auto& { return job.image.curve.*value; });
 }
 template <typename Value>
 auto image_code(Value CodeImageOptions::*value) {
-  return place(JobPart::kImages, [=](auto& job) -> auto& { return job.image.curve.code.*value; });
+  return place(
+      JobPart::kImages, [=](auto& job) -> auto& { return job.image.curve.code.*value; });
 }
 template <typename Value>
 auto label_columns(Value LabelColumns::*value) {
-  return place(JobPart::kImages, [=](auto& job) -> auto& { return job.image.columns.*value; });
+  return place(
+      JobPart::kImages, [=](auto& job) -> auto& { return job.image.columns.*value; });
 }
 
-// A key that stands for all of these places. All take a value over, since a job may name its family, or its images, further
-// down; the first that is in use shows it, and where none is, the first.
+// A key that stands for all of these places. All take a value over, since a job may name its family, or its
+// images, further down; the first that is in use shows it, and where none is, the first.
 template <typename Kind, typename... Values>
 Setting setting(std::string key, std::string help, Kind kind, Place<Values>... places) {
   Setting out;
@@ -123,38 +136,42 @@ Setting setting(std::string key, std::string help, Kind kind, Place<Values>... p
 std::vector<Setting> data_settings() {
   return {
       setting("data.source",
-              "table to learn from: a file, or another address (docs/sources.md); relative to this file", Text{},
-              table(&TableJob::source)),
+              "table to learn from: a file, or another address (docs/sources.md); relative to this file",
+              Text{}, table(&TableJob::source)),
       setting("data.fingerprint_key",
-              "file with a secret of at least 16 bytes: models and reports then hold a fingerprint of the data that only "
+              "file with a secret of at least 16 bytes: models and reports then hold a fingerprint of the "
+              "data that only "
               "holders of the secret can check; empty: none",
               Text{}, every(&JobFile::fingerprint_key)),
       setting("data.images",
               "images to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
               Text{}, images(&ImageJob::images)),
-      setting("data.labels", "what each image must not tell: an IDX file, or a CSV table for a directory", Text{},
-              images(&ImageJob::labels)),
+      setting("data.labels", "what each image must not tell: an IDX file, or a CSV table for a directory",
+              Text{}, images(&ImageJob::labels)),
       setting("data.file_column", "column of that table with the name of a PNG file", Text{},
               label_columns(&LabelColumns::file)),
       setting("data.label_column", "column of that table with its label", Text{},
               label_columns(&LabelColumns::label)),
       setting("data.task_labels",
-              "what a recipient wants to predict from a released image: an IDX file, or a CSV table for a directory; "
+              "what a recipient wants to predict from a released image: an IDX file, or a CSV table for a "
+              "directory; "
               "the mechanism never looks at it",
               Text{}, images(&ImageJob::task_labels)),
-      setting("data.task_column", "column of that table, or else of the one in data.labels, with that label", Text{},
-              images(&ImageJob::task_column)),
+      setting("data.task_column", "column of that table, or else of the one in data.labels, with that label",
+              Text{}, images(&ImageJob::task_column)),
   };
 }
 
 std::vector<Setting> read_settings() {
   return {
-      setting("read.delimiter", "what separates the fields of a row", Delimiter{}, csv(&CsvOptions::delimiter)),
-      setting("read.header", "the first row holds the names; otherwise they are column1, column2, ...", Flag{},
-              csv(&CsvOptions::header)),
+      setting("read.delimiter", "what separates the fields of a row", Delimiter{},
+              csv(&CsvOptions::delimiter)),
+      setting("read.header", "the first row holds the names; otherwise they are column1, column2, ...",
+              Flag{}, csv(&CsvOptions::header)),
       setting("read.decimal", "decimal mark of numbers", Choice<char>{{{".", '.'}, {",", ','}}},
               csv(&CsvOptions::decimal)),
-      setting("read.trim", "drop spaces around fields that are not in quotes", Flag{}, csv(&CsvOptions::trim)),
+      setting("read.trim", "drop spaces around fields that are not in quotes", Flag{},
+              csv(&CsvOptions::trim)),
       setting("read.missing", "cells that stand for \"no value\"", Names{"list of texts"},
               csv(&CsvOptions::missing)),
   };
@@ -164,7 +181,8 @@ std::vector<Setting> role_settings() {
   return {
       setting("roles.sensitive", "columns that must not be learned from the release", Sensitive{},
               table(&TableJob::schema)),
-      setting("roles.useful", "columns to release, changed as little as possible", Names{}, schema(&Schema::useful)),
+      setting("roles.useful", "columns to release, changed as little as possible", Names{},
+              schema(&Schema::useful)),
       setting("roles.observed", "columns the mechanism looks at; empty: the useful ones", Names{},
               schema(&Schema::observed)),
       setting("roles.keep", "columns copied into the release untouched", Names{}, schema(&Schema::keep)),
@@ -173,8 +191,8 @@ std::vector<Setting> role_settings() {
               Names{}, schema(&Schema::task)),
       setting("roles.side", "columns an attacker is assumed to know; used by audits", Names{},
               schema(&Schema::side)),
-      setting("roles.surrogate", "columns that stand for a sensitive attribute the table does not hold", Names{},
-              schema(&Schema::surrogate)),
+      setting("roles.surrogate", "columns that stand for a sensitive attribute the table does not hold",
+              Names{}, schema(&Schema::surrogate)),
       setting("roles.group",
               "rows with the same value here (one person, many rows) stay together when the table is split",
               OneColumn{}, schema(&Schema::group)),
@@ -185,10 +203,11 @@ std::vector<Setting> encode_settings() {
   return {
       setting("encode.max_levels", "levels kept of a category; rarer ones are grouped", Whole{2, 4096},
               encoding(&EncodingOptions::max_levels)),
-      setting("encode.min_rows",
-              "rows that must stand behind every level, every end of a range and every other value of the table "
-              "that a model holds; rarer levels are grouped",
-              Whole{1, 1000000}, encoding(&EncodingOptions::min_rows)),
+      setting(
+          "encode.min_rows",
+          "rows that must stand behind every level, every end of a range and every other value of the table "
+          "that a model holds; rarer levels are grouped",
+          Whole{1, 1000000}, encoding(&EncodingOptions::min_rows)),
       setting("encode.grid_cost",
               "what rounding a number to its automatic grid may cost, as a share of the column's variance",
               Real{0, 0.1}, encoding(&EncodingOptions::grid_cost)),
@@ -199,28 +218,31 @@ std::vector<Setting> encode_settings() {
 
 std::vector<Setting> mechanism_settings() {
   using Family = MechanismFamily;
-  const auto family = place(JobPart::kTable, [](auto& job) -> auto& { return job.table.curve.training.family; });
+  const auto family = place(
+      JobPart::kTable, [](auto& job) -> auto& { return job.table.curve.training.family; });
   return {
-      setting("mechanism.family",
-              "finite: exact, for few category cells; noise-input: a network fed with noise; "
-              "noisy-code: a short code plus noise, then a decoder; codebook: one of finitely many codewords, "
-              "then "
-              "a row drawn for it, with an upper bound for every attacker; heads: each column cut into cells, "
-              "which a network keeps or replaces; auto: finite where it can be, otherwise heads",
-              Choice<Family>{{{"auto", Family::kAuto},
-                              {"finite", Family::kFinite},
-                              {"noise-input", Family::kNoiseInput},
-                              {"noisy-code", Family::kNoisyCode},
-                              {"codebook", Family::kCodebook},
-                              {"heads", Family::kHeads}}},
-              family, images(&ImageJob::family)),
+      setting(
+          "mechanism.family",
+          "finite: exact, for few category cells; noise-input: a network fed with noise; "
+          "noisy-code: a short code plus noise, then a decoder; codebook: one of finitely many codewords, "
+          "then "
+          "a row drawn for it, with an upper bound for every attacker; heads: each column cut into cells, "
+          "which a network keeps or replaces; auto: finite where it can be, otherwise heads",
+          Choice<Family>{{{"auto", Family::kAuto},
+                          {"finite", Family::kFinite},
+                          {"noise-input", Family::kNoiseInput},
+                          {"noisy-code", Family::kNoisyCode},
+                          {"codebook", Family::kCodebook},
+                          {"heads", Family::kHeads}}},
+          family, images(&ImageJob::family)),
       setting("mechanism.hidden", "widths of the hidden layers of the mechanism's networks", Widths{},
               networks(&TableTrainingOptions::hidden), codebook(&CodebookOptions::hidden),
               heads(&HeadsOptions::hidden), image_code(&CodeImageOptions::encoder)),
       setting("mechanism.code_size", "numbers in the code of a noisy-code mechanism", Whole{1, 512, "auto"},
               networks(&TableTrainingOptions::code_size), images(&ImageJob::code_size)),
-      setting("mechanism.code_radius", "largest magnitude of each number of the code; its noise has deviation 1",
-              Real{0.1, 100}, networks(&TableTrainingOptions::code_radius), image_code(&CodeImageOptions::radius)),
+      setting("mechanism.code_radius",
+              "largest magnitude of each number of the code; its noise has deviation 1", Real{0.1, 100},
+              networks(&TableTrainingOptions::code_radius), image_code(&CodeImageOptions::radius)),
       setting("mechanism.noise_inputs", "noise inputs of a noise-input mechanism and of heads", Whole{1, 512},
               networks(&TableTrainingOptions::noise_inputs), heads(&HeadsOptions::noise_inputs)),
       setting("mechanism.codewords", "codewords of a codebook; auto: one for 64 training rows, 8 to 512",
@@ -231,23 +253,27 @@ std::vector<Setting> mechanism_settings() {
 // What a release stays useful for, and how.
 std::vector<Setting> usefulness_settings() {
   const auto usefulness = [](JobPart part) {
-    return place(part, [](auto& job) -> auto& { return job.table.usefulness; });
+    return place(
+        part, [](auto& job) -> auto& { return job.table.usefulness; });
   };
   return {
-      setting("privacy.usefulness",
-              "what the release stays useful for: columns: each (of images: each pixel) stays close to the original; "
-              "task: what predicts the task is kept; both: weighted, if there is a task",
-              Choice<Usefulness>{{{"columns", Usefulness::kColumns},
-                                  {"task", Usefulness::kTask},
-                                  {"both", Usefulness::kBoth}}},
-              usefulness(JobPart::kCodebook), usefulness(JobPart::kHeads), images(&ImageJob::usefulness)),
+      setting(
+          "privacy.usefulness",
+          "what the release stays useful for: columns: each (of images: each pixel) stays close to the "
+          "original; "
+          "task: what predicts the task is kept; both: weighted, if there is a task",
+          Choice<Usefulness>{
+              {{"columns", Usefulness::kColumns}, {"task", Usefulness::kTask}, {"both", Usefulness::kBoth}}},
+          usefulness(JobPart::kCodebook), usefulness(JobPart::kHeads), images(&ImageJob::usefulness)),
       setting("privacy.task_weight",
-              "what a nat of lost information about a task weighs: of tables against a distortion of 1, of images "
+              "what a nat of lost information about a task weighs: of tables against a distortion of 1, of "
+              "images "
               "against a nat of leakage",
               Real{0, 1000}, codebook(&CodebookOptions::task_weight), heads(&HeadsOptions::task_weight),
               images(&ImageJob::task_weight)),
       setting("privacy.row_weight",
-              "heads: what a network that tells released rows from original ones weighs against a distortion of 1",
+              "heads: what a network that tells released rows from original ones weighs against a distortion "
+              "of 1",
               Real{0, 1000}, heads(&HeadsOptions::row_weight)),
       setting("privacy.budget_form",
               "dual: a multiplier is moved until the budget is met; expected: penalty on the mean "
@@ -261,9 +287,10 @@ std::vector<Setting> usefulness_settings() {
 
 std::vector<Setting> privacy_settings() {
   std::vector<Setting> out{
-      setting("privacy.points", "points of the trade-off curve", Whole{1, 200}, curve(&TableCurveOptions::points),
-              images(&ImageJob::points)),
-      setting("privacy.budgets", "distortion budgets of the points, instead of privacy.points spread automatically",
+      setting("privacy.points", "points of the trade-off curve", Whole{1, 200},
+              curve(&TableCurveOptions::points), images(&ImageJob::points)),
+      setting("privacy.budgets",
+              "distortion budgets of the points, instead of privacy.points spread automatically",
               PointNumbers{1000, "budgets"}, curve(&TableCurveOptions::budgets),
               image_curve(&ImageCurveOptions::targets)),
       setting("privacy.leakages",
@@ -272,15 +299,17 @@ std::vector<Setting> privacy_settings() {
               PointNumbers{100, "leakages"}, curve(&TableCurveOptions::leakages)),
   };
   for (Setting& each : usefulness_settings()) out.push_back(std::move(each));
-  out.push_back(setting("privacy.alpha",
-                        "order of the adversary's loss in the game: 1: log-loss, which hides mutual information; "
-                        "above: the alpha-loss, which hides alpha-leakage; inf: the chance of a right guess; for "
-                        "sensitive categories",
-                        Real{1, 1000, "inf"}, networks(&TableTrainingOptions::alpha)));
-  out.push_back(setting("privacy.surrogate_slack",
-                        "nats that the release may tell about the attribute beyond its surrogate; added to every "
-                        "bound",
-                        Real{}, table(&TableJob::surrogate_slack)));
+  out.push_back(
+      setting("privacy.alpha",
+              "order of the adversary's loss in the game: 1: log-loss, which hides mutual information; "
+              "above: the alpha-loss, which hides alpha-leakage; inf: the chance of a right guess; for "
+              "sensitive categories",
+              Real{1, 1000, "inf"}, networks(&TableTrainingOptions::alpha)));
+  out.push_back(
+      setting("privacy.surrogate_slack",
+              "nats that the release may tell about the attribute beyond its surrogate; added to every "
+              "bound",
+              Real{}, table(&TableJob::surrogate_slack)));
   out.push_back(setting("privacy.unit", "unit in which information is shown",
                         Choice<bool>{{{"nats", false}, {"bits", true}}}, every(&JobFile::bits)));
   return out;
@@ -288,8 +317,8 @@ std::vector<Setting> privacy_settings() {
 
 std::vector<Setting> train_settings() {
   using T = TableTrainingOptions;
-  const auto restarts_of_heads =
-      place(JobPart::kHeads, [](auto& job) -> auto& { return job.table.curve.training.restarts; });
+  const auto restarts_of_heads = place(
+      JobPart::kHeads, [](auto& job) -> auto& { return job.table.curve.training.restarts; });
   return {
       setting("train.epochs", "passes over the training rows for each point", Whole{1, 1000000, "auto"},
               networks(&T::epochs), codebook(&CodebookOptions::epochs), heads(&HeadsOptions::epochs),
@@ -301,8 +330,8 @@ std::vector<Setting> train_settings() {
               image_code(&CodeImageOptions::adversary_steps)),
       setting("train.learning_rate", "step size of Adam", Real{1e-7, 1}, networks(&T::rate),
               heads(&HeadsOptions::rate), image_code(&CodeImageOptions::rate)),
-      setting("train.restarts", "independent trainings of each point, of which the best is kept", Whole{1, 100},
-              networks(&T::restarts), restarts_of_heads),
+      setting("train.restarts", "independent trainings of each point, of which the best is kept",
+              Whole{1, 100}, networks(&T::restarts), restarts_of_heads),
       setting("train.seed", "fixes every draw of the training; releases use secure noise instead",
               Whole{0, std::numeric_limits<std::int64_t>::max()}, curve(&TableCurveOptions::seed),
               image_curve(&ImageCurveOptions::seed)),
@@ -315,8 +344,8 @@ std::vector<Setting> split_settings() {
   return {
       setting("split.validation", "share of the rows used to choose between trainings and to stop them",
               Real{0, 0.9}, curve(&TableCurveOptions::validation)),
-      setting("split.test", "share of the rows the mechanism never sees, on which it is measured", Real{0.01, 0.9},
-              curve(&TableCurveOptions::test), images(&ImageJob::test)),
+      setting("split.test", "share of the rows the mechanism never sees, on which it is measured",
+              Real{0.01, 0.9}, curve(&TableCurveOptions::test), images(&ImageJob::test)),
   };
 }
 
@@ -337,7 +366,8 @@ std::vector<Setting> release_settings() {
 }
 
 std::vector<Setting> audit_settings() {
-  const auto quick = place(JobPart::kTable, [](auto& job) -> auto& { return job.table.curve.leakage.quick; });
+  const auto quick = place(
+      JobPart::kTable, [](auto& job) -> auto& { return job.table.curve.leakage.quick; });
   return {
       setting("audit.quick", "smaller attackers: faster, and less able to find a leak", Flag{}, quick,
               images(&ImageJob::quick)),
@@ -351,7 +381,8 @@ std::vector<Setting> audit_settings() {
 
 std::vector<Setting> report_settings() {
   return {
-      setting("report.title", "title of the report; empty: the name of the table", Text{}, every(&JobFile::title)),
+      setting("report.title", "title of the report; empty: the name of the table", Text{},
+              every(&JobFile::title)),
       setting("report.show_examples", "show some records before and after, useful columns only", Flag{},
               every(&JobFile::show_examples)),
       setting("report.examples", "how many such records", Whole{1, 1000}, table(&TableJob::examples)),
@@ -361,9 +392,9 @@ std::vector<Setting> report_settings() {
 // In the order of the documentation.
 std::vector<Setting> make_settings() {
   std::vector<Setting> all;
-  for (const auto part : {data_settings, read_settings, role_settings, encode_settings, mechanism_settings,
-                          privacy_settings, train_settings, split_settings, release_settings, audit_settings,
-                          report_settings}) {
+  for (const auto part :
+       {data_settings, read_settings, role_settings, encode_settings, mechanism_settings, privacy_settings,
+        train_settings, split_settings, release_settings, audit_settings, report_settings}) {
     for (Setting& each : part()) all.push_back(std::move(each));
   }
   return all;
@@ -385,7 +416,8 @@ std::vector<ColumnSetting> make_column_settings() {
       column_setting(
           "type",
           "integer and real are numbers; category one of some levels; identifier names a record and "
-          "is never modelled; date (2024-01-31) and timestamp (2024-01-31 12:30:00) are numbers of days and of "
+          "is never modelled; date (2024-01-31) and timestamp (2024-01-31 12:30:00) are numbers of days and "
+          "of "
           "microseconds",
           Choice<ColumnType>{{{"integer", ColumnType::kInteger},
                               {"real", ColumnType::kReal},
@@ -403,8 +435,8 @@ std::vector<ColumnSetting> make_column_settings() {
                      &C::encoding),
       column_setting("weight", "importance of the column in the distortion, against others", Real{1e-6, 1e6},
                      &C::weight),
-      column_setting("missing", "further cells of this column that stand for \"no value\"", Names{"list of texts"},
-                     &C::missing),
+      column_setting("missing", "further cells of this column that stand for \"no value\"",
+                     Names{"list of texts"}, &C::missing),
       column_setting("max_levels", "as encode.max_levels, for this column", Whole{2, 4096, "default"},
                      &C::max_levels),
       column_setting(
@@ -438,7 +470,8 @@ std::string documentation_of(const std::vector<Target>& list, const Default& def
   std::string out = "| key | value | default | meaning |\n|---|---|---|---|\n";
   for (const auto& s : list) {
     const std::string range = s.range.empty() ? "" : ": " + s.range;
-    out += fmt::format("| `{}` | {} | {} | {} |\n", s.key, in_a_cell(s.type + range), default_of(s), in_a_cell(s.help));
+    out += fmt::format("| `{}` | {} | {} | {} |\n", s.key, in_a_cell(s.type + range), default_of(s),
+                       in_a_cell(s.help));
   }
   return out;
 }

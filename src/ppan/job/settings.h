@@ -1,8 +1,9 @@
 #pragma once
 
-// The one table of settings: which key of a job file stands for which member of which options. The parser of the job file,
-// the commented file of `ppan init`, the documentation (docs/formats.md) and suggestions for unknown keys are all made from
-// it. A default is that of the options; a key is refused where no options in use have it.
+// The one table of settings: which key of a job file stands for which member of which options. The parser of
+// the job file, the commented file of `ppan init`, the documentation (docs/formats.md) and suggestions for
+// unknown keys are all made from it. A default is that of the options; a key is refused where no options in
+// use have it.
 
 #include <cstdint>
 #include <functional>
@@ -58,7 +59,8 @@ struct Setting : BasicSetting<JobFile> {
   /// Why it cannot be given in this job; empty if it can.
   [[nodiscard]] std::string refusal(const JobFile& job) const;
 };
-inline constexpr std::string_view kOnlyForTables = "is for tables, but data.images makes this a job about images";
+inline constexpr std::string_view kOnlyForTables =
+    "is for tables, but data.images makes this a job about images";
 
 /// Settings of the job, section by section.
 const std::vector<Setting>& settings();

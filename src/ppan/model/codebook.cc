@@ -71,8 +71,9 @@ void codebook_features(const EncodedRows& rows, const Encoding& encoding, const 
   codebook_features(rows, observed_layout, observed, known, out);
 }
 
-void codebook_features(const EncodedRows& rows, const Layout& observed_layout, const std::vector<ColumnLevels>& observed,
-                       const std::vector<const Symbols*>& level, Matrix<float>& out) {
+void codebook_features(const EncodedRows& rows, const Layout& observed_layout,
+                       const std::vector<ColumnLevels>& observed, const std::vector<const Symbols*>& level,
+                       Matrix<float>& out) {
   Matrix<float> plain;
   to_matrix(rows, observed_layout, plain);
   out.resize(rows.rows, codebook_features(observed_layout, observed));

@@ -63,8 +63,9 @@ Index codebook_features(const Layout& observed_layout, const std::vector<ColumnL
 void codebook_features(const EncodedRows& rows, const Encoding& encoding, const Layout& observed_layout,
                        const std::vector<ColumnLevels>& observed, Matrix<float>& out);
 /// The same where levels are known: of each observed column levels_of(), or null for one without spikes.
-void codebook_features(const EncodedRows& rows, const Layout& observed_layout, const std::vector<ColumnLevels>& observed,
-                       const std::vector<const Symbols*>& level, Matrix<float>& out);
+void codebook_features(const EncodedRows& rows, const Layout& observed_layout,
+                       const std::vector<ColumnLevels>& observed, const std::vector<const Symbols*>& level,
+                       Matrix<float>& out);
 /// Weights of the features in the distance: a category that differs costs its column's weight, as do a number
 /// that is a standard deviation off and one that leaves or enters a spike; columns that are not released cost
 /// nothing. In shares of the released columns' total weight.

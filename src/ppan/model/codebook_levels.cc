@@ -16,7 +16,7 @@ constexpr int kRedraws = 16;
 constexpr std::size_t kMostLevels = 4096;
 constexpr std::size_t kMostListed = 256;  // different values of a column, as in encoding.cc
 constexpr double kSharedRows = 0.99;
-constexpr std::int64_t kListed = 32;      // entries of a list, about
+constexpr std::int64_t kListed = 32;  // entries of a list, about
 
 struct Value {
   double x;
@@ -96,7 +96,8 @@ bool shared(const std::vector<Value>& values, std::int64_t least_rows) {
     rows += value.rows;
     if (value.rows >= least_rows) theirs += value.rows;
   }
-  return values.size() <= kMostListed && static_cast<double>(theirs) >= kSharedRows * static_cast<double>(rows);
+  return values.size() <= kMostListed &&
+         static_cast<double>(theirs) >= kSharedRows * static_cast<double>(rows);
 }
 
 // Every value as often as people have it, in a list of about kListed.
@@ -265,11 +266,11 @@ DrawnCell draw_cell(const ColumnLevels& levels, std::int32_t level, const Encodi
 
 nlohmann::json to_json(const ColumnLevels& levels) {
   nlohmann::json json{{"column", levels.column},
-          {"numeric", levels.numeric},
-          {"may_be_missing", levels.may_be_missing},
-          {"category_levels", levels.category_levels},
-          {"spike", levels.spike},
-          {"bin", levels.bin}};
+                      {"numeric", levels.numeric},
+                      {"may_be_missing", levels.may_be_missing},
+                      {"category_levels", levels.category_levels},
+                      {"spike", levels.spike},
+                      {"bin", levels.bin}};
   if (levels.listed) json["listed"] = true;
   return json;
 }

@@ -5,9 +5,10 @@
 // A category has its levels. A number has a level for each of its spikes (values that a large share of the
 // rows have: many zeros, a favourite 40) and quantile bins for the rest; a bin holds the knots of segments
 // that about equally many rows fill. Missing is a level of its own. A value is drawn uniformly within a
-// segment and moved to the column's grid. A number of few different values, nearly all of which `least_rows` people
-// share, has listed bins: their knots are such values, as often as people have them, and one of them is drawn. The ends of the first and last bin are values that `least_rows`
-// people reach or exceed, so that nobody's extreme value is handed out.
+// segment and moved to the column's grid. A number of few different values, nearly all of which `least_rows`
+// people share, has listed bins: their knots are such values, as often as people have them, and one of them
+// is drawn. The ends of the first and last bin are values that `least_rows` people reach or exceed, so that
+// nobody's extreme value is handed out.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

@@ -59,8 +59,8 @@ std::string network_text(const TableComponent& component) {
 
 std::optional<ComponentEffect> try_component(const TableModel& model, std::size_t component) {
   TableComponent alone = model.components()[component];
-  const Index parameters = alone.kind == ComponentKind::kHeads ? alone.heads->parameters.size()
-                                                               : alone.parameters.size();
+  const Index parameters =
+      alone.kind == ComponentKind::kHeads ? alone.heads->parameters.size() : alone.parameters.size();
   if (parameters > kMostParameters) return std::nullopt;
   alone.weight = 1;
   const TableModel part(model.schema(), model.encoding(), {std::move(alone)});

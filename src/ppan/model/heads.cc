@@ -56,7 +56,13 @@ void check_levels(const std::vector<ColumnLevels>& levels, const std::vector<std
 }  // namespace
 
 HeadsShape Heads::shape(Index features) const {
-  HeadsShape out{.features = features, .noise_inputs = noise_inputs, .hidden = hidden, .cells = {}, .pairs = pairs, .links = links, .base = base};
+  HeadsShape out{.features = features,
+                 .noise_inputs = noise_inputs,
+                 .hidden = hidden,
+                 .cells = {},
+                 .pairs = pairs,
+                 .links = links,
+                 .base = base};
   for (const Head& head : heads) out.cells.push_back(static_cast<Index>(head.cell.size()));
   return out;
 }
@@ -92,12 +98,14 @@ Problems Heads::check(const Encoding& encoding, const Layout& observed_layout,
            of_second == static_cast<Index>(heads[static_cast<std::size_t>(second)].cell.size());
   };
   for (const HeadPair& pair : pairs) {
-    list.require(sized(pair.first, pair.second, pair.together.rows(), pair.together.cols()) && pair.together.allFinite(),
+    list.require(sized(pair.first, pair.second, pair.together.rows(), pair.together.cols()) &&
+                     pair.together.allFinite(),
                  "pairs", "must tell about two heads in their order");
   }
   for (const HeadLink& link : links) {
-    list.require(sized(link.first, link.second, link.logit.cols(), link.logit.rows()) && link.logit.allFinite(), "links",
-                 "must tell about two heads in their order");
+    list.require(
+        sized(link.first, link.second, link.logit.cols(), link.logit.rows()) && link.logit.allFinite(),
+        "links", "must tell about two heads in their order");
   }
   bool based = base.size() == heads.size();
   for (std::size_t h = 0; based && h < heads.size(); ++h)
@@ -126,13 +134,15 @@ Problems Heads::check(const Encoding& encoding, const Layout& observed_layout,
 CellFinder::CellFinder(const Head& head, const std::vector<ColumnLevels>& released)
     : head_(&head),
       // Unless it leaves some out.
-      plain_(head.member.size() == 1 && static_cast<std::int32_t>(head.cell.size()) ==
-                                            released[static_cast<std::size_t>(head.member.front())].levels()) {
+      plain_(head.member.size() == 1 &&
+             static_cast<std::int32_t>(head.cell.size()) ==
+                 released[static_cast<std::size_t>(head.member.front())].levels()) {
   if (plain_) return;
   std::int64_t combinations = 1;
   for (const std::int32_t member : head.member) {
     step_.push_back(combinations);
-    combinations = std::min(combinations * released[static_cast<std::size_t>(member)].levels(), 2 * kMostInTable);
+    combinations =
+        std::min(combinations * released[static_cast<std::size_t>(member)].levels(), 2 * kMostInTable);
   }
   if (combinations <= kMostInTable) table_.assign(static_cast<std::size_t>(combinations), -1);
   for (std::size_t c = head.cell.size(); c-- > 0;) {  // of two that are the same, the first
@@ -140,7 +150,8 @@ CellFinder::CellFinder(const Head& head, const std::vector<ColumnLevels>& releas
     if (table_.empty()) {
       map_[head.cell[c]] = cell;
     } else {
-      table_[static_cast<std::size_t>(std::inner_product(step_.begin(), step_.end(), head.cell[c].begin(), std::int64_t{0}))] = cell;
+      table_[static_cast<std::size_t>(
+          std::inner_product(step_.begin(), step_.end(), head.cell[c].begin(), std::int64_t{0}))] = cell;
     }
   }
 }
@@ -218,8 +229,9 @@ HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const
   for (const Head& head : heads.heads) finders_.emplace_back(head, heads.released);
   for (const ColumnLevels& levels : heads.observed) {
     const auto same = std::find(heads.released.begin(), heads.released.end(), levels);
-    same_.push_back(same == heads.released.end() ? std::nullopt
-                                                 : std::optional(static_cast<std::size_t>(same - heads.released.begin())));
+    same_.push_back(same == heads.released.end()
+                        ? std::nullopt
+                        : std::optional(static_cast<std::size_t>(same - heads.released.begin())));
   }
 }
 
@@ -274,12 +286,14 @@ void HeadsReleaser::look(const EncodedRows& in, const std::vector<Symbols>& leve
 nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,
                              std::map<std::string, Matrix<float>>& tensors) {
   nlohmann::json json{{"hidden", heads.hidden}, {"noise_inputs", heads.noise_inputs}, {"tensors", prefix}};
-  for (const auto& [name, list] : {std::pair{"observed", &heads.observed}, std::pair{"released", &heads.released}}) {
+  for (const auto& [name, list] :
+       {std::pair{"observed", &heads.observed}, std::pair{"released", &heads.released}}) {
     json[name] = nlohmann::json::array();
     for (const ColumnLevels& levels : *list) json[name].push_back(to_json(levels));
   }
   json["heads"] = nlohmann::json::array();
-  for (const Head& head : heads.heads) json["heads"].push_back({{"member", head.member}, {"cell", head.cell}});
+  for (const Head& head : heads.heads)
+    json["heads"].push_back({{"member", head.member}, {"cell", head.cell}});
   json["pairs"] = nlohmann::json::array();
   for (std::size_t p = 0; p < heads.pairs.size(); ++p) {
     json["pairs"].push_back({{"first", heads.pairs[p].first}, {"second", heads.pairs[p].second}});
@@ -290,7 +304,8 @@ nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,
     json["links"].push_back({{"first", heads.links[l].first}, {"second", heads.links[l].second}});
     tensors[fmt::format("{}.link-{}", prefix, l)] = heads.links[l].logit;
   }
-  for (std::size_t h = 0; h < heads.base.size(); ++h) tensors[fmt::format("{}.base-{}", prefix, h)] = heads.base[h];
+  for (std::size_t h = 0; h < heads.base.size(); ++h)
+    tensors[fmt::format("{}.base-{}", prefix, h)] = heads.base[h];
   tensors[prefix + ".parameters"] = heads.parameters;
   return json;
 }
@@ -312,8 +327,8 @@ Heads heads_from_json(const nlohmann::json& json, const std::map<std::string, Ma
     for (const nlohmann::json& levels : json.at("observed")) out.observed.push_back(levels_from_json(levels));
     for (const nlohmann::json& levels : json.at("released")) out.released.push_back(levels_from_json(levels));
     for (const nlohmann::json& head : json.at("heads"))
-      out.heads.push_back({head.at("member").get<std::vector<std::int32_t>>(),
-                           head.at("cell").get<std::vector<Symbols>>()});
+      out.heads.push_back(
+          {head.at("member").get<std::vector<std::int32_t>>(), head.at("cell").get<std::vector<Symbols>>()});
     for (const nlohmann::json& pair : json.at("pairs")) {
       const std::string name = fmt::format("{}.pair-{}", prefix, out.pairs.size());
       out.pairs.push_back(
@@ -327,10 +342,12 @@ Heads heads_from_json(const nlohmann::json& json, const std::map<std::string, Ma
     const auto column = [&](const std::string& name) -> Vector<float> {
       const Matrix<float> values = tensor(name);
       if (values.cols() != 1)
-        throw Error(ErrorCode::kBadInput, fmt::format("the tensor \"{}\" of heads is not a single column", name));
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("the tensor \"{}\" of heads is not a single column", name));
       return values.col(0);
     };
-    for (std::size_t h = 0; h < out.heads.size(); ++h) out.base.push_back(column(fmt::format("{}.base-{}", prefix, h)));
+    for (std::size_t h = 0; h < out.heads.size(); ++h)
+      out.base.push_back(column(fmt::format("{}.base-{}", prefix, h)));
     out.parameters = column(prefix + ".parameters");
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::kBadInput, fmt::format("heads cannot be read: {}", error.what()));

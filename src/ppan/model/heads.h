@@ -2,10 +2,11 @@
 
 // The heads family: every released column is cut into cells (levels of codebook_levels.h: categories, spikes,
 // quantile bins, missing), and a network draws a cell for each from a head of its own, one after the other:
-// either the own one is kept, or one is drawn that fits what was drawn before (heads_network.h). A number whose cell is kept is released as it is, otherwise a value within the cell
-// is drawn. Columns that depend on each other closely are one head over the combinations that occur; derived
-// columns have none and are looked up again (row_rules.h). Cells that fewer than `least_rows` training people
-// have together, where chance would put many more, are never drawn together.
+// either the own one is kept, or one is drawn that fits what was drawn before (heads_network.h). A number
+// whose cell is kept is released as it is, otherwise a value within the cell is drawn. Columns that depend on
+// each other closely are one head over the combinations that occur; derived columns have none and are looked
+// up again (row_rules.h). Cells that fewer than `least_rows` training people have together, where chance
+// would put many more, are never drawn together.
 
 #include <cstdint>
 #include <map>
@@ -40,7 +41,7 @@ struct Heads {
   std::vector<HeadPair> pairs{};
   std::vector<HeadLink> links{};
   std::vector<Vector<float>> base{};  ///< Of each head: with the links, what a redrawn cell is drawn from.
-  Vector<float> parameters{};  ///< See HeadsNetwork.
+  Vector<float> parameters{};         ///< See HeadsNetwork.
 
   [[nodiscard]] HeadsShape shape(Index features) const;
   /// Problems for these columns: sizes, columns in no head or in two, numbers that are not finite.
@@ -48,20 +49,21 @@ struct Heads {
                                const std::vector<std::int32_t>& released_columns) const;
 };
 
-/// Which cell of a head a combination of levels is. One that is no cell counts as the first that shares most levels
-/// with it.
+/// Which cell of a head a combination of levels is. One that is no cell counts as the first that shares most
+/// levels with it.
 class CellFinder {
  public:
   CellFinder(const Head& head, const std::vector<ColumnLevels>& released);
-  /// The cell of each row, whose levels of each released column are `level`. Remembers what it had to look for: not for
-  /// several threads.
+  /// The cell of each row, whose levels of each released column are `level`. Remembers what it had to look
+  /// for: not for several threads.
   void find(const std::vector<Symbols>& level, std::int32_t* cell, std::size_t stride);
 
  private:
   [[nodiscard]] std::int32_t nearest(const Symbols& own) const;
   const Head* head_;
-  std::vector<std::int64_t> step_;       // of the members in the number of a combination
-  std::vector<std::int32_t> table_;      // cells by that number, -1 where it is not known yet; empty where too many
+  std::vector<std::int64_t> step_;  // of the members in the number of a combination
+  std::vector<std::int32_t>
+      table_;  // cells by that number, -1 where it is not known yet; empty where too many
   std::map<Symbols, std::int32_t> map_;  // instead of the table
   bool plain_;                           // of one column: its levels are the cells, in their order
 };
@@ -70,8 +72,9 @@ class CellFinder {
 CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
                   const std::vector<Symbols>& level);
 
-/// The same heads, of which the last `count` draw without looking at the row (HeadsNetwork::forget_row), so that they tell
-/// nothing that the released others do not. With all of them, rows are independent of the people.
+/// The same heads, of which the last `count` draw without looking at the row (HeadsNetwork::forget_row), so
+/// that they tell nothing that the released others do not. With all of them, rows are independent of the
+/// people.
 Heads with_forgotten(const Heads& heads, std::size_t count, Index features);
 /// Whether all of them do.
 bool forgets_rows(const Heads& heads, Index features);
@@ -80,7 +83,8 @@ bool forgets_rows(const Heads& heads, Index features);
 class HeadsReleaser {
  public:
   HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout);
-  /// Fills the columns of `out`, in the order of the released columns. `in` holds them all: they are observed.
+  /// Fills the columns of `out`, in the order of the released columns. `in` holds them all: they are
+  /// observed.
   void release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out);
 
  private:
@@ -89,8 +93,9 @@ class HeadsReleaser {
   const Encoding* encoding_;
   const Layout* layout_;
   HeadsNetwork<float> network_;
-  std::vector<CellFinder> finders_;                // of each head
-  std::vector<std::optional<std::size_t>> same_;  // of each observed column: the released one that has the same levels
+  std::vector<CellFinder> finders_;  // of each head
+  std::vector<std::optional<std::size_t>>
+      same_;  // of each observed column: the released one that has the same levels
   CellRows own_;
   Matrix<float> features_;
   Matrix<float> noise_;

@@ -23,8 +23,8 @@ Scalar kept(Scalar gate) {
   return 1 / (1 + std::exp(-std::clamp(gate, -kMostGate<Scalar>, kMostGate<Scalar>)));
 }
 
-// Logits become probabilities. What is left out is exactly 0, and everything is where nothing is left: vectorised
-// exponentials of minus infinity end at the least normal number.
+// Logits become probabilities. What is left out is exactly 0, and everything is where nothing is left:
+// vectorised exponentials of minus infinity end at the least normal number.
 template <typename Vector>
 void exponentiate(Vector& v) {
   using Scalar = typename Vector::Scalar;
@@ -48,8 +48,9 @@ HeadsNetwork<Scalar>::HeadsNetwork(HeadsShape shape) : shape_(std::move(shape)) 
     first_.push_back(cells_);
     cells_ += count;
   }
-  network_ = Mlp<Scalar>(
-      {.inputs = shape_.features + shape_.noise_inputs, .hidden = shape_.hidden, .outputs = cells_ + heads()});
+  network_ = Mlp<Scalar>({.inputs = shape_.features + shape_.noise_inputs,
+                          .hidden = shape_.hidden,
+                          .outputs = cells_ + heads()});
   if (!shape_.hidden.empty()) {
     trunk_ = Mlp<Scalar>({.inputs = shape_.features + shape_.noise_inputs,
                           .hidden = {shape_.hidden.begin(), shape_.hidden.end() - 1},
@@ -80,8 +81,8 @@ Index HeadsNetwork<Scalar>::parameter_count() const {
 }
 
 template <typename Scalar>
-void HeadsNetwork<Scalar>::initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table, Scalar gate,
-                                      Vector<Scalar>& parameters) const {
+void HeadsNetwork<Scalar>::initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table,
+                                      Scalar gate, Vector<Scalar>& parameters) const {
   parameters.resize(parameter_count());
   network_.initialise(random, parameters.data());
   const Index last = shape_.hidden.empty() ? network_.shape().inputs : shape_.hidden.back();
@@ -136,7 +137,8 @@ void HeadsNetwork<Scalar>::prepare(const Vector<Scalar>& parameters, const Matri
   drawn.resize(heads(), rows);
   for (Index i = 0; i < rows; ++i) {
     for (std::size_t h = 0; h < first_.size(); ++h) {
-      const Scalar gate = output_(cells_ + static_cast<Index>(h), i) + parameters[gate_[h] + own(static_cast<Index>(h), i)];
+      const Scalar gate =
+          output_(cells_ + static_cast<Index>(h), i) + parameters[gate_[h] + own(static_cast<Index>(h), i)];
       gates_(static_cast<Index>(h), i) = static_cast<Scalar>(kGateScale) * gate;
       keep_(static_cast<Index>(h), i) = kept(gates_(static_cast<Index>(h), i));
     }
@@ -168,8 +170,8 @@ void HeadsNetwork<Scalar>::draw(const Vector<Scalar>& parameters, const Matrix<S
   }
 }
 
-// Head by head, so that the last layer is worked out for the cells of the head alone, and for the rows alone that need
-// them.
+// Head by head, so that the last layer is worked out for the cells of the head alone, and for the rows alone
+// that need them.
 template <typename Scalar>
 void HeadsNetwork<Scalar>::draw_only(const Vector<Scalar>& parameters, const Matrix<Scalar>& features,
                                      const CellRows& own, const Matrix<Scalar>& noise,
@@ -178,7 +180,9 @@ void HeadsNetwork<Scalar>::draw_only(const Vector<Scalar>& parameters, const Mat
   input_.leftCols(features.cols()) = features;
   input_.rightCols(noise.cols()) = noise;
   const bool deep = !shape_.hidden.empty();
-  if (deep) trunk_output_ = trunk_.forward(parameters.data(), input_, workspace_).cwiseMax(Scalar(0));  // a hidden layer's
+  if (deep)
+    trunk_output_ =
+        trunk_.forward(parameters.data(), input_, workspace_).cwiseMax(Scalar(0));  // a hidden layer's
   const Matrix<Scalar>& hidden = deep ? trunk_output_ : input_;
   outputs(parameters, hidden, cells_, heads(), gates_);
   drawn.resize(heads(), features.rows());
@@ -187,25 +191,28 @@ void HeadsNetwork<Scalar>::draw_only(const Vector<Scalar>& parameters, const Mat
 }
 
 template <typename Scalar>
-void HeadsNetwork<Scalar>::outputs(const Vector<Scalar>& parameters, const Matrix<Scalar>& hidden, Index first, Index count,
-                                   Matrix<Scalar>& out) const {
+void HeadsNetwork<Scalar>::outputs(const Vector<Scalar>& parameters, const Matrix<Scalar>& hidden,
+                                   Index first, Index count, Matrix<Scalar>& out) const {
   const Index all = network_.shape().outputs;
   const Index layer = network_.parameter_count() - (hidden.cols() + 1) * all;  // weights, then biases
   out.resize(hidden.rows(), count);
-  dense_forward(hidden.rows(), hidden.cols(), count, hidden.data(), parameters.data() + layer + first * hidden.cols(),
+  dense_forward(hidden.rows(), hidden.cols(), count, hidden.data(),
+                parameters.data() + layer + first * hidden.cols(),
                 parameters.data() + layer + hidden.cols() * all + first, false, out.data());
 }
 
 template <typename Scalar>
-void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size_t head, const Matrix<Scalar>& hidden,
-                                     const CellRows& own, const Matrix<Scalar>& uniform, CellRows& drawn) {
+void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size_t head,
+                                     const Matrix<Scalar>& hidden, const CellRows& own,
+                                     const Matrix<Scalar>& uniform, CellRows& drawn) {
   const auto at = static_cast<Index>(head);
   const Scalar* const of_cell = parameters.data() + gate_[head];
   auto gate = gates_.col(at);
   for (Index i = 0; i < gate.size(); ++i)
     gate[i] = static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]);
   gate = (gate.array() <= kNeverKept<Scalar>)
-             .select(Scalar(0), (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp()).inverse());
+             .select(Scalar(0),
+                     (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp()).inverse());
   picked_.clear();
   for (Index i = 0; i < gate.size(); ++i) {
     drawn(at, i) = own(at, i);
@@ -216,7 +223,8 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
   if (picked_.empty()) return;
   hidden_.resize(static_cast<Index>(picked_.size()), hidden.cols());
   for (Index c = 0; c < hidden.cols(); ++c) {
-    for (std::size_t k = 0; k < picked_.size(); ++k) hidden_(static_cast<Index>(k), c) = hidden(picked_[k], c);
+    for (std::size_t k = 0; k < picked_.size(); ++k)
+      hidden_(static_cast<Index>(k), c) = hidden(picked_[k], c);
   }
   outputs(parameters, hidden_, first_[head], shape_.cells[head], logit_);
   for (std::size_t k = 0; k < picked_.size(); ++k) {
@@ -224,11 +232,13 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
     chances_ = logit_.row(static_cast<Index>(k));
     const auto [again, possible] = redraw(parameters, head, own(at, i), drawn.col(i).data(), chances_);
     if (!possible) stays_(at, i) = false;
-    drawn(at, i) = choose(chances_, possible ? gate[i] : Scalar(0), again, own(at, i), uniform.col(i).data() + 2 * at);
+    drawn(at, i) =
+        choose(chances_, possible ? gate[i] : Scalar(0), again, own(at, i), uniform.col(i).data() + 2 * at);
   }
 }
 
-// Whether nothing that was drawn speaks against a cell. A cell that does not fit may stay all the same, where none does.
+// Whether nothing that was drawn speaks against a cell. A cell that does not fit may stay all the same, where
+// none does.
 template <typename Scalar>
 bool HeadsNetwork<Scalar>::fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const {
   return std::all_of(pairs_of_[head].begin(), pairs_of_[head].end(), [&](std::size_t number) {
@@ -239,8 +249,8 @@ bool HeadsNetwork<Scalar>::fits(std::size_t head, std::int32_t cell, const std::
 
 template <typename Scalar>
 template <typename Cells>
-std::pair<Scalar, bool> HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t head, std::int32_t own,
-                                                     const std::int32_t* drawn, Cells& s) {
+std::pair<Scalar, bool> HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t head,
+                                                     std::int32_t own, const std::int32_t* drawn, Cells& s) {
   constexpr Scalar kNever = -std::numeric_limits<Scalar>::infinity();
   const Index count = shape_.cells[head];
   if (shape_.base.empty()) {

@@ -1,19 +1,21 @@
 #pragma once
 
-// P(z|w) as cells drawn one head after the other. With own_h the cell of head h that the row has and z_g what the
-// earlier heads drew:
+// P(z|w) as cells drawn one head after the other. With own_h the cell of head h that the row has and z_g what
+// the earlier heads drew:
 //
 //     P_h(c) = keep_h [c = own_h] + (1 - keep_h) ( r_h [c = own_h] + (1 - r_h) S_h(c) )
 //     keep_h = logistic(kGateScale (network(w, noise)_h + gate_h(own_h)))
 //     r_h    = R_h(own_h),  R_h(c) = softmax(base_h(c) + sum_g link_gh(c, z_g))
-//     S_h(c) = softmax over the others of base_h(c) + sum_g link_gh(c, z_g) + network(w, noise)_h,c + table_h(own_h, c),
+//     S_h(c) = softmax over the others of base_h(c) + sum_g link_gh(c, z_g) + network(w, noise)_h,c +
+//     table_h(own_h, c),
 //
-// over those cells that can stand beside what the earlier heads drew (HeadPair). R is a model of the column given those
-// that were drawn before (HeadLink), fitted once. With network and table 0, a head that keeps nothing redraws its column
-// from what is released of the others, which tells nobody anything new. Whether the own cell stays is the gate's matter
-// alone: where S could give it too, it learned to while distortion was expensive, and the gate had nothing left to say. The noise is
-// shared by all heads, so that columns can change together. Parameters are one flat vector: the network's (outputs: all
-// cells, then a gate for each head), then table_h of each head, a column for each own cell, then gate_h of each head.
+// over those cells that can stand beside what the earlier heads drew (HeadPair). R is a model of the column
+// given those that were drawn before (HeadLink), fitted once. With network and table 0, a head that keeps
+// nothing redraws its column from what is released of the others, which tells nobody anything new. Whether
+// the own cell stays is the gate's matter alone: where S could give it too, it learned to while distortion
+// was expensive, and the gate had nothing left to say. The noise is shared by all heads, so that columns can
+// change together. Parameters are one flat vector: the network's (outputs: all cells, then a gate for each
+// head), then table_h of each head, a column for each own cell, then gate_h of each head.
 
 #include <utility>
 #include <vector>
@@ -27,8 +29,8 @@ namespace ppan {
 
 /// Two heads some of whose cells never stand together.
 struct HeadPair {
-  std::int32_t first = 0;   ///< Drawn before ...
-  std::int32_t second = 0;  ///< ... this one.
+  std::int32_t first = 0;    ///< Drawn before ...
+  std::int32_t second = 0;   ///< ... this one.
   Matrix<float> together{};  ///< Cells of `first` x cells of `second`: 1, or 0 for those that never do.
 };
 
@@ -63,7 +65,8 @@ class HeadsNetwork {
   [[nodiscard]] Index cells() const { return cells_; }
   [[nodiscard]] Index first(std::size_t head) const { return first_[head]; }
   [[nodiscard]] Index heads() const { return static_cast<Index>(shape_.cells.size()); }
-  /// The network begins at 0 outputs, the tables with `table`, cells x own cells of each head, the gates with `gate`.
+  /// The network begins at 0 outputs, the tables with `table`, cells x own cells of each head, the gates with
+  /// `gate`.
   void initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table, Scalar gate,
                   Vector<Scalar>& parameters) const;
   /// Sets the gates of one head, and its table to 0.
@@ -73,22 +76,25 @@ class HeadsNetwork {
   /// Whether a head does so.
   [[nodiscard]] bool forgets_row(std::size_t head, const Vector<Scalar>& parameters) const;
 
-  /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows x
-  /// noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which comes instead.
+  /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows
+  /// x noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which
+  /// comes instead.
   void draw(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
             const Matrix<Scalar>& noise, const Matrix<Scalar>& uniform, CellRows& drawn);
-  /// The same draws without probabilities and gradients: most cells stay, and what would come instead is worked out only
-  /// where one does not.
+  /// The same draws without probabilities and gradients: most cells stay, and what would come instead is
+  /// worked out only where one does not.
   void draw_only(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                  const Matrix<Scalar>& noise, const Matrix<Scalar>& uniform, CellRows& drawn);
-  /// Whether the gate of a head kept the own cell in the last draw. The own cell can be drawn again by chance, and then
-  /// nothing else of the row may stay with it: its number would tell whose row it is.
-  [[nodiscard]] bool stays(std::size_t head, Index row) const { return stays_(static_cast<Index>(head), row); }
+  /// Whether the gate of a head kept the own cell in the last draw. The own cell can be drawn again by
+  /// chance, and then nothing else of the row may stay with it: its number would tell whose row it is.
+  [[nodiscard]] bool stays(std::size_t head, Index row) const {
+    return stays_(static_cast<Index>(head), row);
+  }
   /// Probabilities that the last draw() was made with, cells x rows.
   [[nodiscard]] const Matrix<Scalar>& probability() const { return probability_; }
-  /// Gradient in the parameters of sum_i sum_c P(c|w_i) cost(c, i), costs (cells x rows) and what earlier heads
-  /// drew held fixed; after draw() with the same arguments. Where a cost is the derivative of a loss in the
-  /// indicator of a cell, this is the straight-through gradient of the loss.
+  /// Gradient in the parameters of sum_i sum_c P(c|w_i) cost(c, i), costs (cells x rows) and what earlier
+  /// heads drew held fixed; after draw() with the same arguments. Where a cost is the derivative of a loss in
+  /// the indicator of a cell, this is the straight-through gradient of the loss.
   void backward(const Vector<Scalar>& parameters, const CellRows& own, const Matrix<Scalar>& cost,
                 Vector<Scalar>& gradient);
 
@@ -96,23 +102,24 @@ class HeadsNetwork {
   void prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                const Matrix<Scalar>& noise, CellRows& drawn);
   [[nodiscard]] bool fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const;
-  // What is drawn if a cell is not kept: `s`, which begins as the logits of the network, becomes S; returns r, and
-  // whether the own cell may stay.
+  // What is drawn if a cell is not kept: `s`, which begins as the logits of the network, becomes S; returns
+  // r, and whether the own cell may stay.
   template <typename Cells>
   std::pair<Scalar, bool> redraw(const Vector<Scalar>& parameters, std::size_t head, std::int32_t own,
                                  const std::int32_t* drawn, Cells& s);
   template <typename Cells>
-  static std::int32_t choose(const Cells& s, Scalar keep, Scalar again, std::int32_t own, const Scalar* uniform);
+  static std::int32_t choose(const Cells& s, Scalar keep, Scalar again, std::int32_t own,
+                             const Scalar* uniform);
   // `count` outputs of the network from `first` on, for rows of its last hidden layer; rows x count.
   void outputs(const Vector<Scalar>& parameters, const Matrix<Scalar>& hidden, Index first, Index count,
                Matrix<Scalar>& out) const;
-  void draw_head(const Vector<Scalar>& parameters, std::size_t head, const Matrix<Scalar>& hidden, const CellRows& own,
-                 const Matrix<Scalar>& uniform, CellRows& drawn);
+  void draw_head(const Vector<Scalar>& parameters, std::size_t head, const Matrix<Scalar>& hidden,
+                 const CellRows& own, const Matrix<Scalar>& uniform, CellRows& drawn);
 
   HeadsShape shape_;
   std::vector<Index> first_;
-  std::vector<Index> table_;  // where the table of each head begins
-  std::vector<Index> gate_;   // and its gates
+  std::vector<Index> table_;                        // where the table of each head begins
+  std::vector<Index> gate_;                         // and its gates
   std::vector<std::vector<std::size_t>> pairs_of_;  // pairs whose second is this head
   std::vector<std::vector<std::size_t>> links_of_;
   Index cells_ = 0;
@@ -120,12 +127,12 @@ class HeadsNetwork {
   Mlp<Scalar> trunk_;  // its hidden layers alone, whose parameters come first
   MlpWorkspace<Scalar> workspace_;
   Matrix<Scalar> input_;
-  Matrix<Scalar> output_;       // of the network: cells and gates x rows
-  Matrix<Scalar> redrawn_;      // S, cells x rows
-  Matrix<Scalar> gates_;        // logits of the following
-  Matrix<Scalar> keep_;         // heads x rows
+  Matrix<Scalar> output_;                                      // of the network: cells and gates x rows
+  Matrix<Scalar> redrawn_;                                     // S, cells x rows
+  Matrix<Scalar> gates_;                                       // logits of the following
+  Matrix<Scalar> keep_;                                        // heads x rows
   Eigen::Matrix<bool, Eigen::Dynamic, Eigen::Dynamic> stays_;  // heads x rows
-  Matrix<Scalar> again_;        // r, heads x rows
+  Matrix<Scalar> again_;                                       // r, heads x rows
   Matrix<Scalar> trunk_output_;
   std::vector<Index> picked_;   // rows that draw_only() redraws in a head
   Matrix<Scalar> hidden_;       // of them

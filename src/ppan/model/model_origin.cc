@@ -157,7 +157,8 @@ ModelOrigin origin_from_json(const json& from) {
   out.seed = from.at("seed").get<std::uint64_t>();
   out.training_rows = from.at("training_rows").get<std::int64_t>();
   out.test_rows = from.at("test_rows").get<std::int64_t>();
-  if (from.contains("data_fingerprint")) out.data_fingerprint = from.at("data_fingerprint").get<std::string>();
+  if (from.contains("data_fingerprint"))
+    out.data_fingerprint = from.at("data_fingerprint").get<std::string>();
   take(from, "budget", out.budget);
   take(from, "distortion", out.distortion);
   take(from, "changed", out.changed);
@@ -193,7 +194,8 @@ ModelAudit audit_from_json(const json& from) {
   ModelAudit out;
   out.rows = from.at("rows").get<std::int64_t>();
   out.quick = from.at("quick").get<bool>();
-  if (from.contains("data_fingerprint")) out.data_fingerprint = from.at("data_fingerprint").get<std::string>();
+  if (from.contains("data_fingerprint"))
+    out.data_fingerprint = from.at("data_fingerprint").get<std::string>();
   for (const json& one : from.at("attributes")) {
     AuditFinding finding;
     finding.name = one.at("name").get<std::string>();
@@ -238,10 +240,12 @@ std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin&
                                                               InformationUnit unit) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (origin.leakage) {
-    lines.emplace_back("leakage", estimate_text(*origin.leakage, unit) +
-                                      (origin.inconclusive ? "; INCONCLUSIVE, more rows would find more" : ""));
+    lines.emplace_back("leakage",
+                       estimate_text(*origin.leakage, unit) +
+                           (origin.inconclusive ? "; INCONCLUSIVE, more rows would find more" : ""));
     lines.emplace_back("", "  " + origin.leakage->method);
-    if (origin.upper_end) lines.emplace_back("", "  " + upper_end_text(*origin.upper_end, origin.power, unit));
+    if (origin.upper_end)
+      lines.emplace_back("", "  " + upper_end_text(*origin.upper_end, origin.power, unit));
   }
   if (!origin.task.empty()) lines.emplace_back("recipient", origin.task);
   if (origin.epochs > 0) {
@@ -264,9 +268,11 @@ std::vector<std::pair<std::string, std::string>> audit_lines(const std::optional
                        fmt::format("  {:<24} {}{}", finding.name, estimate_text(finding.leakage, unit),
                                    finding.inconclusive ? "; INCONCLUSIVE, more rows would find more" : ""));
     if (finding.upper_end)
-      lines.emplace_back("", fmt::format("  {:<24} {}", "", upper_end_text(*finding.upper_end, finding.power, unit)));
+      lines.emplace_back(
+          "", fmt::format("  {:<24} {}", "", upper_end_text(*finding.upper_end, finding.power, unit)));
     if (finding.forecast)
-      lines.emplace_back("", fmt::format("  {:<24} with ten times the rows: {}", "", estimate_text(*finding.forecast, unit)));
+      lines.emplace_back("", fmt::format("  {:<24} with ten times the rows: {}", "",
+                                         estimate_text(*finding.forecast, unit)));
     if (finding.upper) {
       lines.emplace_back("", fmt::format("  {:<24} {}", "", estimate_text(*finding.upper, unit)));
       lines.emplace_back("", fmt::format("  {:<24} {}", "", "  " + finding.upper->method));

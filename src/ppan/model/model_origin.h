@@ -50,7 +50,8 @@ struct ModelOrigin {
   std::uint64_t seed = 0;
   std::int64_t training_rows = 0;
   std::int64_t test_rows = 0;
-  std::string data_fingerprint{};  ///< Keyed, of the training data (trade_off/data_fingerprint.h); may be empty.
+  std::string
+      data_fingerprint{};  ///< Keyed, of the training data (trade_off/data_fingerprint.h); may be empty.
   std::vector<std::pair<std::string, std::string>> settings{};  ///< Those of the job that were given.
 };
 

@@ -27,10 +27,10 @@
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
 #include "ppan/game/mechanism.h"
-#include "ppan/read/schema.h"
 #include "ppan/model/codebook.h"
 #include "ppan/model/heads.h"
 #include "ppan/model/row_rules.h"
+#include "ppan/read/schema.h"
 
 namespace ppan {
 

@@ -43,9 +43,9 @@ bool address_space_is_limited() {
   return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-// Where OpenBLAS cannot have a buffer, it asks for it again, for ever. So the buffers that `count` threads need
-// are taken while there is room for them, or std::bad_alloc is thrown. Only where memory is limited: elsewhere
-// an address costs nothing until it is used.
+// Where OpenBLAS cannot have a buffer, it asks for it again, for ever. So the buffers that `count` threads
+// need are taken while there is room for them, or std::bad_alloc is thrown. Only where memory is limited:
+// elsewhere an address costs nothing until it is used.
 void reserve_buffers(unsigned count) {
   constexpr std::size_t kBufferBytes = (std::size_t{128} << 20U) + 8192;
   static unsigned reserved = 0;

@@ -32,7 +32,8 @@ template <typename T>
 void store(T value, std::string& out) {
   std::array<char, sizeof(T)> bytes;
   auto rest = static_cast<std::make_unsigned_t<T>>(value);
-  for (std::size_t i = sizeof(T); i-- > 0; rest = static_cast<decltype(rest)>(static_cast<std::uint64_t>(rest) >> 8U))
+  for (std::size_t i = sizeof(T); i-- > 0;
+       rest = static_cast<decltype(rest)>(static_cast<std::uint64_t>(rest) >> 8U))
     bytes[i] = static_cast<char>(rest & 0xFFU);
   out.append(bytes.data(), bytes.size());
 }
@@ -93,7 +94,8 @@ CopyNumeric parse_numeric(std::string_view field, int scale) {
   const auto count = load<std::int16_t>(field.data());
   const auto weight = load<std::int16_t>(field.data() + 2);
   const auto sign = load<std::uint16_t>(field.data() + 4);
-  if (count < 0 || field.size() != 8 + 2 * static_cast<std::size_t>(count)) return refuse("a numeric field is damaged");
+  if (count < 0 || field.size() != 8 + 2 * static_cast<std::size_t>(count))
+    return refuse("a numeric field is damaged");
   CopyNumeric out;
   if ((sign & kNumericSpecial) == kNumericSpecial) {
     out.finite = false;
@@ -105,8 +107,9 @@ CopyNumeric parse_numeric(std::string_view field, int scale) {
   double real = 0;
   const int places = (scale + 3) / 4;  // digits behind the point
   const auto digit_at = [&](int i) {
-    return i < count && i >= 0 ? static_cast<int>(load<std::uint16_t>(field.data() + 8 + 2 * static_cast<std::size_t>(i)))
-                               : 0;
+    return i < count && i >= 0
+               ? static_cast<int>(load<std::uint16_t>(field.data() + 8 + 2 * static_cast<std::size_t>(i)))
+               : 0;
   };
   for (int i = 0; i < count; ++i) {
     if (digit_at(i) > 9999) return refuse("a numeric field is damaged");
@@ -190,7 +193,8 @@ void CopyReader::take_row(RowChunk& chunk, const std::vector<RowColumn>& columns
     const std::string_view field(bytes_.data() + at, missing ? 0 : static_cast<std::size_t>(length));
     at += field.size();
     const CopyType type = types_[c];
-    if (!missing && bytes_of(type) != 0 && field.size() != bytes_of(type)) damaged("a field has another length");
+    if (!missing && bytes_of(type) != 0 && field.size() != bytes_of(type))
+      damaged("a field has another length");
     CopyNumeric number;
     if (!missing && type == CopyType::kNumeric) number = parse_numeric(field, columns[c].scale);
     to.missing.push_back(missing || !number.finite ? 1 : 0);
@@ -200,7 +204,8 @@ void CopyReader::take_row(RowChunk& chunk, const std::vector<RowColumn>& columns
       double value = number.real;
       if (!missing && type == CopyType::kFloat4)
         value = static_cast<double>(std::bit_cast<float>(load<std::uint32_t>(field.data())));
-      if (!missing && type == CopyType::kFloat8) value = std::bit_cast<double>(load<std::uint64_t>(field.data()));
+      if (!missing && type == CopyType::kFloat8)
+        value = std::bit_cast<double>(load<std::uint64_t>(field.data()));
       to.real.push_back(value);
     } else {
       to.integer.push_back(missing                      ? 0
@@ -224,7 +229,8 @@ namespace {
 
 // A multiple of 10^-scale as digits of 10000 each.
 void append_numeric(std::int64_t value, int scale, std::string& out) {
-  std::array<std::int16_t, 12> digits{};  // least significant first; the point lies behind a whole number of them
+  std::array<std::int16_t, 12>
+      digits{};  // least significant first; the point lies behind a whole number of them
   const int places = (scale + 3) / 4;
   auto rest = value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
   std::size_t count = 0;
@@ -255,8 +261,8 @@ void append_integer(std::int64_t value, const RowColumn& column, std::string& ou
 
 }  // namespace
 
-void append_copy_row(const std::vector<RowColumn>& columns, const std::vector<CopyType>& types, const RowChunk& rows,
-                     std::size_t row, std::string& out) {
+void append_copy_row(const std::vector<RowColumn>& columns, const std::vector<CopyType>& types,
+                     const RowChunk& rows, std::size_t row, std::string& out) {
   store(static_cast<std::int16_t>(columns.size()), out);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const RowColumn& column = columns[c];

@@ -1,7 +1,8 @@
 #pragma once
 
-// The rows of PostgreSQL's COPY ... (FORMAT binary), both ways (its manual, "COPY", "Binary Format"): a header, then for each
-// row the number of fields, each with its length (-1: null) and its bytes, most significant first; -1 fields end it.
+// The rows of PostgreSQL's COPY ... (FORMAT binary), both ways (its manual, "COPY", "Binary Format"): a
+// header, then for each row the number of fields, each with its length (-1: null) and its bytes, most
+// significant first; -1 fields end it.
 
 #include <cstdint>
 #include <string>
@@ -26,16 +27,19 @@ enum class CopyType {
   kTimestamp,  ///< With and without time zone.
 };
 
-/// Takes the rows apart. Everything that is not as the format says is an Error(kBadInput); `name` is for messages.
+/// Takes the rows apart. Everything that is not as the format says is an Error(kBadInput); `name` is for
+/// messages.
 class CopyReader {
  public:
-  CopyReader(std::string name, std::vector<CopyType> types) : name_(std::move(name)), types_(std::move(types)) {}
+  CopyReader(std::string name, std::vector<CopyType> types)
+      : name_(std::move(name)), types_(std::move(types)) {}
 
   /// More bytes of the stream, cut anywhere.
   void feed(std::string_view bytes);
-  /// Takes rows that are whole, at most `most` of them in all, to the buffers of a chunk that already has `rows`; how many
-  /// it has then. Stops at the end of what was fed.
-  std::int64_t take(RowChunk& chunk, const std::vector<RowColumn>& columns, std::int64_t rows, std::int64_t most);
+  /// Takes rows that are whole, at most `most` of them in all, to the buffers of a chunk that already has
+  /// `rows`; how many it has then. Stops at the end of what was fed.
+  std::int64_t take(RowChunk& chunk, const std::vector<RowColumn>& columns, std::int64_t rows,
+                    std::int64_t most);
   /// Whether the end of the rows was seen.
   [[nodiscard]] bool ended() const { return ended_; }
 
@@ -58,11 +62,11 @@ class CopyReader {
 void append_copy_header(std::string& out);
 void append_copy_end(std::string& out);
 /// A row of these columns. Throws Error(kBadInput) for a value that does not fit its type.
-void append_copy_row(const std::vector<RowColumn>& columns, const std::vector<CopyType>& types, const RowChunk& rows,
-                     std::size_t row, std::string& out);
+void append_copy_row(const std::vector<RowColumn>& columns, const std::vector<CopyType>& types,
+                     const RowChunk& rows, std::size_t row, std::string& out);
 
-/// A numeric field as a multiple of 10^-scale, or as a real; nothing for NaN and infinities. Throws Error(kBadInput) for
-/// bytes that are none, and for a value that does not fit.
+/// A numeric field as a multiple of 10^-scale, or as a real; nothing for NaN and infinities. Throws
+/// Error(kBadInput) for bytes that are none, and for a value that does not fit.
 struct CopyNumeric {
   bool finite = true;
   double real = 0;

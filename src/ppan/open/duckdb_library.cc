@@ -69,14 +69,18 @@ std::string duckdb_quoted(const std::string& text, char quote) {
 
 void fail_duckdb(const std::string& name, const char* words, duckdb_error_type type) {
   std::string text = words == nullptr ? "it failed without a word" : words;
-  // Words about a query end in a drawing of where it went wrong, and may offer an extension that is not to be had.
+  // Words about a query end in a drawing of where it went wrong, and may offer an extension that is not to be
+  // had.
   text.resize(std::min(text.size(), text.find("\n\nLINE")));
-  const bool data = type == DUCKDB_ERROR_CONVERSION || type == DUCKDB_ERROR_OUT_OF_RANGE || type == DUCKDB_ERROR_INVALID_INPUT ||
-                    type == DUCKDB_ERROR_MISMATCH_TYPE;
+  const bool data = type == DUCKDB_ERROR_CONVERSION || type == DUCKDB_ERROR_OUT_OF_RANGE ||
+                    type == DUCKDB_ERROR_INVALID_INPUT || type == DUCKDB_ERROR_MISMATCH_TYPE;
   if (data) text = words_about_data(text);
-  const bool place = type == DUCKDB_ERROR_IO || type == DUCKDB_ERROR_OUT_OF_MEMORY || type == DUCKDB_ERROR_CONNECTION;
-  // A file that cannot be read as what it is said to be is bad input, though DuckDB calls some of it input/output.
-  const bool damaged = text.find("No magic bytes") != std::string::npos || text.find("too small to be") != std::string::npos;
+  const bool place =
+      type == DUCKDB_ERROR_IO || type == DUCKDB_ERROR_OUT_OF_MEMORY || type == DUCKDB_ERROR_CONNECTION;
+  // A file that cannot be read as what it is said to be is bad input, though DuckDB calls some of it
+  // input/output.
+  const bool damaged =
+      text.find("No magic bytes") != std::string::npos || text.find("too small to be") != std::string::npos;
   throw Error(place && !damaged ? ErrorCode::kIo : ErrorCode::kBadInput, fmt::format("{}: {}", name, text));
 }
 

@@ -153,9 +153,10 @@ void take_texts(const char* data, std::size_t rows, const RowCells& cells, CellB
   }
 }
 
-// The cells of one vector, from row `first` on. Numbers are widened; text is copied, for the engine takes its memory back.
-void take_vector(const EngineColumn& column, const char* data, const std::uint64_t* validity, std::size_t first,
-                 std::size_t rows, CellBuffer& buffer, RowCells& cells) {
+// The cells of one vector, from row `first` on. Numbers are widened; text is copied, for the engine takes its
+// memory back.
+void take_vector(const EngineColumn& column, const char* data, const std::uint64_t* validity,
+                 std::size_t first, std::size_t rows, CellBuffer& buffer, RowCells& cells) {
   if (validity != nullptr) {
     buffer.missing.resize(rows);
     bool any = false;
@@ -268,7 +269,8 @@ class DuckdbSource final : public RowSource {
     if (address.kind == AddressKind::kJson)
       return fmt::format("select * from read_json({}, format = 'newline_delimited')", place);
     std::string query = address.place;
-    while (!query.empty() && (query.back() == ';' || query.back() == ' ' || query.back() == '\n')) query.pop_back();
+    while (!query.empty() && (query.back() == ';' || query.back() == ' ' || query.back() == '\n'))
+      query.pop_back();
     return query;
   }
 

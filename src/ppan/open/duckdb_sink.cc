@@ -1,5 +1,6 @@
-// Parquet and JSON lines as a sink, by DuckDB: a COPY on a thread of its own reads from a table function that hands it the rows
-// as they come, so that no more than a few chunks are held, and row groups, compression and encodings are the engine's.
+// Parquet and JSON lines as a sink, by DuckDB: a COPY on a thread of its own reads from a table function that
+// hands it the rows as they come, so that no more than a few chunks are held, and row groups, compression and
+// encodings are the engine's.
 
 #include <fmt/format.h>
 
@@ -48,7 +49,8 @@ int decimal_width(const RowColumn& column) {
   constexpr std::string_view kWords = "DECIMAL(";
   int width = 0;
   if (!std::string_view(column.sql_type).starts_with(kWords)) return kWidest;
-  std::from_chars(column.sql_type.data() + kWords.size(), column.sql_type.data() + column.sql_type.size(), width);
+  std::from_chars(column.sql_type.data() + kWords.size(), column.sql_type.data() + column.sql_type.size(),
+                  width);
   return width >= std::max(1, column.scale) && width <= kWidest ? width : kWidest;
 }
 
@@ -101,7 +103,8 @@ std::int64_t most_of(const HandedType& handed) {
   return handed.type == DUCKDB_TYPE_DECIMAL ? most - 1 : std::numeric_limits<std::int64_t>::max();
 }
 
-// A text that stands in a vector itself: up to 12 bytes, which must be ASCII here, since nobody looks at them again.
+// A text that stands in a vector itself: up to 12 bytes, which must be ASCII here, since nobody looks at them
+// again.
 std::optional<duckdb_string_t> inlined(std::string_view text) {
   duckdb_string_t out{};
   if (text.size() > sizeof out.value.inlined.inlined ||
@@ -336,10 +339,11 @@ class DuckdbSink final : public RowSink {
     std::string list;
     for (const RowColumn& column : columns)
       list += fmt::format("{}{}", list.empty() ? "" : ", ", duckdb_quoted(column.name, '"'));
-    const std::string sql = fmt::format(
-        "copy (select {} from ppan_rows()) to {} ({}, use_tmp_file false)", list,
-        duckdb_quoted(temporary_->path().string(), '\''),
-        json_ ? fmt::format("format json, compression {}", packed_ ? "gzip" : "none") : "format parquet, compression zstd");
+    const std::string sql =
+        fmt::format("copy (select {} from ppan_rows()) to {} ({}, use_tmp_file false)", list,
+                    duckdb_quoted(temporary_->path().string(), '\''),
+                    json_ ? fmt::format("format json, compression {}", packed_ ? "gzip" : "none")
+                          : "format parquet, compression zstd");
     engine_ = std::thread([this, sql] {
       std::exception_ptr failure;
       try {

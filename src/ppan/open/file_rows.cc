@@ -78,7 +78,8 @@ class FilesSource final : public RowSource {
 Backend text_backend() {
   return {.kinds = {AddressKind::kText, AddressKind::kTexts},
           .open = [](const Address& address, const OpenOptions& options) -> std::unique_ptr<RowSource> {
-            if (address.kind == AddressKind::kTexts) return std::make_unique<FilesSource>(address, options.csv);
+            if (address.kind == AddressKind::kTexts)
+              return std::make_unique<FilesSource>(address, options.csv);
             return std::make_unique<CsvSource>(open_csv(address.place, options.csv));
           },
           .create = [](const Address& address, const CreateOptions& options) -> std::unique_ptr<RowSink> {

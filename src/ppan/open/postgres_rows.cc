@@ -37,8 +37,10 @@ std::string words_of(const char* text) {
 [[noreturn]] void fail(const std::string& name, PGconn* connection, const PGresult* result = nullptr) {
   const char* const state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
   const std::string_view kind = state == nullptr ? "" : std::string_view(state).substr(0, 2);
-  const bool asked = kind == "42" || kind == "22" || kind == "23" || kind == "0A" || kind == "3F" || kind == "3D";
-  std::string words = words_of(result != nullptr && kind != "" ? PQresultErrorMessage(result) : PQerrorMessage(connection));
+  const bool asked =
+      kind == "42" || kind == "22" || kind == "23" || kind == "0A" || kind == "3F" || kind == "3D";
+  std::string words =
+      words_of(result != nullptr && kind != "" ? PQresultErrorMessage(result) : PQerrorMessage(connection));
   if (words.empty()) words = "the connection to the server was lost";
   if (kind == "22" || kind == "23") words = words_about_data(words);
   throw Error(asked ? ErrorCode::kBadInput : ErrorCode::kIo, fmt::format("{}: {}", name, words));
@@ -50,7 +52,8 @@ Connection connect(const Address& address) {
   const std::array<const char*, 4> values{address.place.c_str(), "15", "ppan", nullptr};
   Connection connection(PQconnectdbParams(keys.data(), values.data(), 1));
   if (!connection || PQstatus(connection.get()) != CONNECTION_OK) fail(address.shown, connection.get());
-  PQsetNoticeProcessor(connection.get(), [](void*, const char*) {}, nullptr);  // the library never prints
+  PQsetNoticeProcessor(
+      connection.get(), [](void*, const char*) {}, nullptr);  // the library never prints
   return connection;
 }
 
@@ -73,7 +76,8 @@ std::string quoted_name(PGconn* connection, const std::string& name) {
 std::string quoted_table(PGconn* connection, const std::string& table) {
   const std::size_t point = table.find('.');
   if (point == std::string::npos) return quoted_name(connection, table);
-  return fmt::format("{}.{}", quoted_name(connection, table.substr(0, point)), quoted_name(connection, table.substr(point + 1)));
+  return fmt::format("{}.{}", quoted_name(connection, table.substr(0, point)),
+                     quoted_name(connection, table.substr(point + 1)));
 }
 
 struct ServerColumn {
@@ -158,22 +162,25 @@ class PostgresSource final : public RowSource {
     set_style(style);
     run(connection_.get(), "begin transaction isolation level repeatable read read only", name());
     std::string query = address.query;
-    while (!query.empty() && (query.back() == ';' || query.back() == ' ' || query.back() == '\n')) query.pop_back();
-    if (query.empty()) query = fmt::format("select * from {}", quoted_table(connection_.get(), address.table));
+    while (!query.empty() && (query.back() == ';' || query.back() == ' ' || query.back() == '\n'))
+      query.pop_back();
+    if (query.empty())
+      query = fmt::format("select * from {}", quoted_table(connection_.get(), address.table));
     const std::vector<ServerColumn> found = describe(query);
     std::vector<RowColumn> columns;
     std::vector<CopyType> types;
     std::string list;
     for (const ServerColumn& column : found) {
-      list += fmt::format("{}{}{}", list.empty() ? "" : ", ", quoted_name(connection_.get(), column.column.name),
-                          column.cast ? "::text" : "");
+      list += fmt::format("{}{}{}", list.empty() ? "" : ", ",
+                          quoted_name(connection_.get(), column.column.name), column.cast ? "::text" : "");
       columns.push_back(column.column);
       types.push_back(column.type);
     }
     set_columns(std::move(columns));
     reader_.emplace(name(), std::move(types));
-    run(connection_.get(), fmt::format("copy (select {} from ({}) as ppan_rows) to stdout (format binary)", list, query),
-        name(), PGRES_COPY_OUT);
+    run(connection_.get(),
+        fmt::format("copy (select {} from ({}) as ppan_rows) to stdout (format binary)", list, query), name(),
+        PGRES_COPY_OUT);
   }
 
   bool next(RowChunk& chunk) override {
@@ -207,10 +214,12 @@ class PostgresSource final : public RowSource {
     if (!described || PQresultStatus(described.get()) != PGRES_COMMAND_OK)
       fail(name(), connection_.get(), described.get());
     if (PQnfields(described.get()) == 0)
-      throw Error(ErrorCode::kUsage, fmt::format("{}: the query does not read a table", name()), "give a SELECT");
+      throw Error(ErrorCode::kUsage, fmt::format("{}: the query does not read a table", name()),
+                  "give a SELECT");
     std::vector<ServerColumn> found;
     for (int c = 0; c < PQnfields(described.get()); ++c) {
-      found.push_back(column_of(PQfname(described.get(), c), PQftype(described.get(), c), PQfmod(described.get(), c)));
+      found.push_back(
+          column_of(PQfname(described.get(), c), PQftype(described.get(), c), PQfmod(described.get(), c)));
       if (found.back().cast) refuse_lists(found.back().column.name, PQftype(described.get(), c));
     }
     return found;
@@ -219,14 +228,14 @@ class PostgresSource final : public RowSource {
   void refuse_lists(const std::string& column, Oid oid) {
     const Result result =
         run(connection_.get(),
-            fmt::format("select typcategory, format_type(oid, null) from pg_type where oid = {}", oid), name(),
-            PGRES_TUPLES_OK);
+            fmt::format("select typcategory, format_type(oid, null) from pg_type where oid = {}", oid),
+            name(), PGRES_TUPLES_OK);
     if (PQntuples(result.get()) == 0) return;
     const std::string_view category = PQgetvalue(result.get(), 0, 0);
     if (category != "A" && category != "C") return;
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: column \"{}\" holds lists or records ({}), which are not released", name(), column,
-                            PQgetvalue(result.get(), 0, 1)),
+                fmt::format("{}: column \"{}\" holds lists or records ({}), which are not released", name(),
+                            column, PQgetvalue(result.get(), 0, 1)),
                 "leave it out, or take one value from it in a query");
   }
 
@@ -243,7 +252,8 @@ class PostgresSource final : public RowSource {
     if (size == -2) fail(name(), connection_.get());
     received_ = true;
     const Result result(PQgetResult(connection_.get()));
-    if (!result || PQresultStatus(result.get()) != PGRES_COMMAND_OK) fail(name(), connection_.get(), result.get());
+    if (!result || PQresultStatus(result.get()) != PGRES_COMMAND_OK)
+      fail(name(), connection_.get(), result.get());
     if (!reader_->ended())
       throw Error(ErrorCode::kIo, fmt::format("{}: the server stopped before the end of the rows", name()));
     return false;
@@ -303,8 +313,8 @@ class PostgresSink final : public RowSink {
     run(connection_.get(), "begin", name_);
     const std::string place = quoted_table(connection_.get(), table_);
     const std::array<const char*, 1> value{place.c_str()};
-    const Result found(PQexecParams(connection_.get(), "select to_regclass($1) is not null", 1, nullptr, value.data(),
-                                    nullptr, nullptr, 0));
+    const Result found(PQexecParams(connection_.get(), "select to_regclass($1) is not null", 1, nullptr,
+                                    value.data(), nullptr, nullptr, 0));
     if (!found || PQresultStatus(found.get()) != PGRES_TUPLES_OK) fail(name_, connection_.get(), found.get());
     replaces_ = std::string_view(PQgetvalue(found.get(), 0, 0)) == "t";
     if (replaces_ && !force)
@@ -313,8 +323,9 @@ class PostgresSink final : public RowSink {
     written_ = table_;
     if (replaces_) {
       const std::size_t point = table_.find('.');
-      written_ = point == std::string::npos ? "ppan_new_" + table_
-                                            : table_.substr(0, point + 1) + "ppan_new_" + table_.substr(point + 1);
+      written_ = point == std::string::npos
+                     ? "ppan_new_" + table_
+                     : table_.substr(0, point + 1) + "ppan_new_" + table_.substr(point + 1);
     }
   }
 
@@ -324,7 +335,8 @@ class PostgresSink final : public RowSink {
     for (const RowColumn& column : columns_) {
       const WrittenType type = written_type(column);
       types_.push_back(type.copy);
-      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_name(connection_.get(), column.name), type.sql);
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_name(connection_.get(), column.name),
+                          type.sql);
     }
     const std::string place = quoted_table(connection_.get(), written_);
     run(connection_.get(), fmt::format("create table {} ({})", place, list), name_);
@@ -350,7 +362,8 @@ class PostgresSink final : public RowSink {
     put(end);
     if (PQputCopyEnd(connection_.get(), nullptr) != 1) fail(name_, connection_.get());
     const Result result(PQgetResult(connection_.get()));
-    if (!result || PQresultStatus(result.get()) != PGRES_COMMAND_OK) fail(name_, connection_.get(), result.get());
+    if (!result || PQresultStatus(result.get()) != PGRES_COMMAND_OK)
+      fail(name_, connection_.get(), result.get());
     while (const Result more{PQgetResult(connection_.get())}) {
     }
     if (replaces_) {
@@ -386,7 +399,10 @@ class PostgresSink final : public RowSink {
 
 Backend postgres_backend() {
   return {.version =
-              [] { return fmt::format("PostgreSQL (libpq {}.{})", PQlibVersion() / 10000, PQlibVersion() % 10000); },
+              [] {
+                return fmt::format("PostgreSQL (libpq {}.{})", PQlibVersion() / 10000,
+                                   PQlibVersion() % 10000);
+              },
           .schemes = {"postgresql", "postgres"},
           .open = [](const Address& address, const OpenOptions& options) -> std::unique_ptr<RowSource> {
             return std::make_unique<PostgresSource>(address, text_style(options.csv), options.csv.chunk_rows);

@@ -1,5 +1,6 @@
-// Tables of SQLite files. SQLite types cells, not columns: a column has the type that it was declared with, or that its first
-// value has where it was declared with none, and a later value of another type is an error that names its row.
+// Tables of SQLite files. SQLite types cells, not columns: a column has the type that it was declared with,
+// or that its first value has where it was declared with none, and a later value of another type is an error
+// that names its row.
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -33,7 +34,8 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 [[noreturn]] void fail(const std::string& name, sqlite3* connection, int state) {
   const int kind = state & 0xFF;
-  const bool data = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || kind == SQLITE_ERROR || kind == SQLITE_MISMATCH;
+  const bool data =
+      kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || kind == SQLITE_ERROR || kind == SQLITE_MISMATCH;
   const char* const words = connection != nullptr ? sqlite3_errmsg(connection) : sqlite3_errstr(state);
   throw Error(data ? ErrorCode::kBadInput : ErrorCode::kIo, fmt::format("{}: {}", name, words));
 }
@@ -62,7 +64,8 @@ Statement prepare(sqlite3* connection, const std::string& sql, const std::string
   if (state != SQLITE_OK) fail(name, connection, state);
   const std::string_view left = rest == nullptr ? "" : rest;
   if (raw == nullptr || left.find_first_not_of(" \t\r\n;") != std::string_view::npos)
-    throw Error(ErrorCode::kUsage, fmt::format("{}: the query is not one statement", name), "give one SELECT");
+    throw Error(ErrorCode::kUsage, fmt::format("{}: the query is not one statement", name),
+                "give one SELECT");
   return statement;
 }
 
@@ -128,7 +131,8 @@ class SqliteSource final : public RowSource {
                                                  : address.query,
                            address.shown)) {
     if (sqlite3_stmt_readonly(statement_.get()) == 0 || sqlite3_column_count(statement_.get()) == 0)
-      throw Error(ErrorCode::kUsage, fmt::format("{}: the query does not read a table", name()), "give a SELECT");
+      throw Error(ErrorCode::kUsage, fmt::format("{}: the query does not read a table", name()),
+                  "give a SELECT");
     step();
     std::vector<RowColumn> columns;
     for (int c = 0; c < sqlite3_column_count(statement_.get()); ++c)
@@ -187,7 +191,8 @@ class SqliteSource final : public RowSource {
     if (what.storage == CellStorage::kText) {
       const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
       to.add_text(missing ? std::string_view()
-                          : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))));
+                          : std::string_view(
+                                text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))));
       return;
     }
     if (what.storage == CellStorage::kReal) {
@@ -253,7 +258,8 @@ class SqliteSink final : public RowSink {
       throw Error(ErrorCode::kUsage, fmt::format("{} names no table to write", name_), "write ?table=NAME");
     std::error_code ignored;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file_, ignored))) make_file();
-    connection_ = open_file(fresh_ ? fresh_->path().string() : address.place, name_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    connection_ = open_file(fresh_ ? fresh_->path().string() : address.place, name_,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     // A file that is thrown away when anything fails needs no journal.
     if (fresh_) run(connection_.get(), "pragma journal_mode = off; pragma synchronous = off", name_);
     // Pages that are changed go to the file at the end: a reader of the same file would not let them before.
@@ -280,11 +286,13 @@ class SqliteSink final : public RowSink {
     std::string list;
     std::string marks;
     for (const RowColumn& column : columns_) {
-      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_name(column.name), declared_type(column));
+      list +=
+          fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_name(column.name), declared_type(column));
       marks += marks.empty() ? "?" : ", ?";
     }
     run(connection_.get(), fmt::format("create table {} ({})", quoted_name(written_), list), name_);
-    insert_ = prepare(connection_.get(), fmt::format("insert into {} values ({})", quoted_name(written_), marks), name_);
+    insert_ = prepare(connection_.get(),
+                      fmt::format("insert into {} values ({})", quoted_name(written_), marks), name_);
   }
 
   [[nodiscard]] std::unique_ptr<Part> pack(const RowChunk& rows) const override {
@@ -296,7 +304,8 @@ class SqliteSink final : public RowSink {
   void write(std::unique_ptr<Part> part) override {
     const RowChunk& chunk = static_cast<const ChunkPart&>(*part).chunk;
     for (std::size_t r = 0; r < static_cast<std::size_t>(chunk.rows()); ++r) {
-      for (std::size_t c = 0; c < columns_.size(); ++c) bind(columns_[c], chunk.cells(c), r, static_cast<int>(c) + 1);
+      for (std::size_t c = 0; c < columns_.size(); ++c)
+        bind(columns_[c], chunk.cells(c), r, static_cast<int>(c) + 1);
       const int state = sqlite3_step(insert_.get());
       if (state != SQLITE_DONE) fail(name_, connection_.get(), state);
       sqlite3_reset(insert_.get());
@@ -307,7 +316,8 @@ class SqliteSink final : public RowSink {
     insert_.reset();
     if (replaces_) {
       run(connection_.get(), fmt::format("drop table {}", quoted_name(table_)), name_);
-      run(connection_.get(), fmt::format("alter table {} rename to {}", quoted_name(written_), quoted_name(table_)), name_);
+      run(connection_.get(),
+          fmt::format("alter table {} rename to {}", quoted_name(written_), quoted_name(table_)), name_);
     }
     run(connection_.get(), "commit", name_);
     open_ = false;
@@ -325,7 +335,8 @@ class SqliteSink final : public RowSink {
   void make_file() {
     try {
       const std::filesystem::path directory = file_.parent_path();
-      fresh_ = std::make_unique<Temporary>(directory.empty() ? "." : directory, Temporary::Kind::kFile, kDatabaseMode);
+      fresh_ = std::make_unique<Temporary>(directory.empty() ? "." : directory, Temporary::Kind::kFile,
+                                           kDatabaseMode);
     } catch (const std::system_error& error) {
       throw Error(ErrorCode::kIo, fmt::format("cannot write {}: {}", name_, error.code().message()));
     }
@@ -374,7 +385,8 @@ Backend sqlite_backend() {
           },
           .create = [](const Address& address, const CreateOptions& options) -> std::unique_ptr<RowSink> {
             // The same file may be read meanwhile.
-            const bool beside = !options.input.empty() && parse_address(options.input).scheme == address.scheme;
+            const bool beside =
+                !options.input.empty() && parse_address(options.input).scheme == address.scheme;
             return std::make_unique<SqliteSink>(address, options.force, beside);
           }};
 }

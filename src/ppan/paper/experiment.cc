@@ -10,15 +10,15 @@
 #include <limits>
 #include <numbers>
 
+#include "ppan/core/estimate_archive.h"
 #include "ppan/core/suggest.h"
+#include "ppan/engine/engine.h"
+#include "ppan/game/mechanism_archive.h"
 #include "ppan/paper/score.h"
 #include "ppan/paper/settings.h"
 #include "ppan/paper/shrunken_sample.h"
 #include "ppan/theory/convex_baseline.h"
 #include "ppan/theory/leakage_measures.h"
-#include "ppan/core/estimate_archive.h"
-#include "ppan/engine/engine.h"
-#include "ppan/game/mechanism_archive.h"
 #include "ppan/train/train_archive.h"
 
 namespace ppan {
@@ -251,9 +251,9 @@ void solve_conventional(const PointPlan& plan, const Records<double>& data, bool
     solve(plan.budget);
   }
   point.weight = solution.multiplier;
-  point.message = fmt::format("solved on the {}, certified to {:.1e} nats",
-                              shrunken ? "empirical distribution with its cells shrunken" : "empirical distribution",
-                              solution.gap());
+  point.message = fmt::format(
+      "solved on the {}, certified to {:.1e} nats",
+      shrunken ? "empirical distribution with its cells shrunken" : "empirical distribution", solution.gap());
   score_channel(world, 1, solution.mechanism, point);
 }
 
@@ -321,8 +321,9 @@ void train_point(const PointPlan& plan, const Records<double>& data, const Exper
     meet_budget(plan.budget, run, spent);
   } else {
     run(aim_of_point(plan, given.rows()));
-    // A release that starts by telling symbols apart by nothing stays there for long, and the multiplier winds
-    // up meanwhile; a budget that some release meets and this one does not is a reason to start elsewhere.
+    // A release that starts by telling symbols apart by nothing stays there for long, and the multiplier
+    // winds up meanwhile; a budget that some release meets and this one does not is a reason to start
+    // elsewhere.
     for (std::uint64_t start = 1; start <= kOtherStarts && !cut_short && missed(plan, trained); ++start) {
       options.seed = random.fork("other-start", start).next();
       run(plan.budget);
@@ -349,15 +350,15 @@ template <typename Archive>
 void members(Archive& archive, WorldPiece& value) {
   auto& [plan, series, budget, weight, distortion, leakage, optimum, ksg, training_distortion, price, channel,
          mechanism, training_belief, sensitive_entropy, training, message, seconds] = value.point;
-  archive(plan, series, budget, weight, distortion, leakage, optimum, ksg, training_distortion, price, channel,
-          training_belief, sensitive_entropy, training, message, seconds, value.scatter);
+  archive(plan, series, budget, weight, distortion, leakage, optimum, ksg, training_distortion, price,
+          channel, training_belief, sensitive_entropy, training, message, seconds, value.scatter);
 }
 
 // The points of a known world as pieces; none needs another.
 class WorldDomain final : public Domain {
  public:
-  WorldDomain(const ExperimentOptions& options, const ExperimentSettings& settings, const std::vector<PointPlan>& plan,
-              const ExperimentHooks& hooks)
+  WorldDomain(const ExperimentOptions& options, const ExperimentSettings& settings,
+              const std::vector<PointPlan>& plan, const ExperimentHooks& hooks)
       : options_(options), settings_(settings), plan_(plan), hooks_(hooks) {}
 
   [[nodiscard]] std::string fingerprint() const override { return options_.name; }
@@ -427,7 +428,8 @@ class WorldDomain final : public Domain {
     } else {
       const Observer watch = [&](const EpochReport& report) {
         if (hooks_.epoch)
-          hooks_.epoch(i, report, belief_of(report.adversary, options_.alpha, point.sensitive_entropy, prior));
+          hooks_.epoch(i, report,
+                       belief_of(report.adversary, options_.alpha, point.sensitive_entropy, prior));
         cut_short = interrupted();
         return Verdict{cut_short, "interrupted"};
       };
@@ -437,7 +439,8 @@ class WorldDomain final : public Domain {
     point.optimum = optimum_at(world, options_.alpha, point.distortion);
     point.price = point.has_budget() ? price_at(world, options_.alpha, p.budget) : 0;
     if (settings_.scatter)
-      out.scatter = scatter_clouds(world, options_.world_used().rho, *point.mechanism, SeededRandom(p.train.seed));
+      out.scatter =
+          scatter_clouds(world, options_.world_used().rho, *point.mechanism, SeededRandom(p.train.seed));
     point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return out;
   }
@@ -537,8 +540,9 @@ void check_family(const ExperimentOptions& o, const ExperimentEntry& entry, Prob
   list.require(!o.change.noise_inputs || !finite_world, "noise-inputs", "is for noise-input mechanisms");
   list.require(!o.change.components || family == MechanismKind::kMixture, "components",
                "is for mixtures; add --mechanism mixture");
-  list.require(!o.change.full_covariance || family == MechanismKind::kMixture || family == MechanismKind::kGaussian,
-               "covariances", "is for gaussian mechanisms and mixtures; add --mechanism gaussian or mixture");
+  list.require(
+      !o.change.full_covariance || family == MechanismKind::kMixture || family == MechanismKind::kGaussian,
+      "covariances", "is for gaussian mechanisms and mixtures; add --mechanism gaussian or mixture");
   list.require(!o.change.draws || family == MechanismKind::kGumbel ||
                    (!finite_world && family != MechanismKind::kMixture),
                "draws", "is for mechanisms that draw; finite ones and mixtures take the expectation");

@@ -16,7 +16,6 @@
 #include "ppan/engine/engine.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/paper/experiment.h"
-#include "ppan/source/number.h"
 #include "ppan/read/idx.h"
 #include "ppan/read/png.h"
 #include "ppan/report/claims.h"
@@ -27,6 +26,7 @@
 #include "ppan/report/image_grid.h"
 #include "ppan/report/pdf.h"
 #include "ppan/report/run_summary.h"
+#include "ppan/source/number.h"
 #include "ppan/trade_off/image_figures.h"
 #include "ppan/trade_off/image_rows.h"
 #include "ppan/trade_off/run_directory.h"
@@ -36,7 +36,6 @@ namespace ppan {
 namespace {
 
 namespace fs = std::filesystem;
-
 
 // What a run knows beside its result.
 struct MnistRun {
@@ -136,14 +135,16 @@ AuditDetail audit_of(const ImagePoint& p) {
                   p.measure.belief, gap_text(p));
   if (p.measure.unchanged > 0) {
     note += fmt::format(
-        " {:.1f} % of the images are released as they are, those that are costly to hide; whoever sees one is taken "
+        " {:.1f} % of the images are released as they are, those that are costly to hide; whoever sees one "
+        "is taken "
         "to know its digit.",
         100 * p.measure.unchanged);
   }
   return image_audit_detail(p, "digit", std::move(note));
 }
 
-RunSummary make_run_summary(const MnistPaperOptions& given, const ImageCurveResult& result, const MnistRun& run) {
+RunSummary make_run_summary(const MnistPaperOptions& given, const ImageCurveResult& result,
+                            const MnistRun& run) {
   RunSummary summary;
   summary.version = run.version;
   summary.command = fmt::format("ppan paper mnist --preset {}{} --seed {}", given.preset,
@@ -166,8 +167,8 @@ RunSummary make_run_summary(const MnistPaperOptions& given, const ImageCurveResu
 }
 
 // Figures of the whole run; what the report shows of them.
-std::vector<ImageDetail> write_figures(const fs::path& out, const ImageSplit& data, const ImageCurveResult& result,
-                                       std::uint64_t seed) {
+std::vector<ImageDetail> write_figures(const fs::path& out, const ImageSplit& data,
+                                       const ImageCurveResult& result, std::uint64_t seed) {
   const ImageGrid grid = image_grid_of(data.test, result, seed);
   write_png(out / "digits.png", grid.image);
   const std::string title = result.given.method == ImageMethod::kPaper
@@ -180,7 +181,8 @@ std::vector<ImageDetail> write_figures(const fs::path& out, const ImageSplit& da
   write_file(out / "accuracy-leakage.pdf", figure_pdf(both));
   write_file(out / "accuracy.svg", to_svg(accuracy_figure(result)));
   write_file(out / "leakage.svg", to_svg(leakage_figure(result)));
-  return {{title + ": originals in the top row, then one row for each point", "digits.svg", "Grid of released digits"},
+  return {{title + ": originals in the top row, then one row for each point", "digits.svg",
+           "Grid of released digits"},
           {"Distortion against accuracy and leakage", "accuracy-leakage.svg",
            "Accuracy and leakage against distortion, on two axes"},
           {"Distortion against leakage", "leakage.svg", "Leakage against distortion"},
@@ -199,14 +201,14 @@ PointDetails write_point(const fs::path& out, const ImagePoint& p, const ImageSp
              grid_svg(panels.image, "One digit: original, release, independent noise", {"one digit"},
                       fmt::format("release costs {:.3f}, noise {:.3f} nats per pixel", panels.distortion,
                                   panels.noise_distortion)));
-  point.images.push_back({"One digit: original, released, and the same amount of independent noise", file + ".png",
-                          "Three panels of one digit"});
+  point.images.push_back({"One digit: original, released, and the same amount of independent noise",
+                          file + ".png", "Three panels of one digit"});
   return point;
 }
 
 // Everything a person looks at. Returns the curve for the terminal.
-CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& data, const ImageCurveResult& result,
-                           const MnistRun& run) {
+CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& data,
+                           const ImageCurveResult& result, const MnistRun& run) {
   const fs::path out = given.out;
   const RunSummary summary = make_run_summary(given, result, run);
   ModelOrigin origin{.program = fmt::format("ppan {}", run.version), .title = "mnist"};
@@ -215,7 +217,8 @@ CurveTable write_mnist_run(const MnistPaperOptions& given, const ImageSplit& dat
   origin.test_rows = result.test_images;
   save_image_models(out, result, data.train, origin);
   RunDetails details;
-  for (const ImagePoint& point : result.points) details.points.push_back(write_point(out, point, data, given));
+  for (const ImagePoint& point : result.points)
+    details.points.push_back(write_point(out, point, data, given));
   CurveTable curve = image_curve_table(result);
   if (!result.points.empty()) details.images = write_figures(out, data, result, given.seed);
   write_file(out / "curve.csv", to_csv(curve));
@@ -231,7 +234,8 @@ Problems problems_of(const MnistPaperOptions& given, const ImageCurveOptions& op
   if (given.out.empty()) problems.push_back({"out", "no output directory given; add --out DIR"});
   if (given.data.empty()) {
     problems.push_back(
-        {"data", "no directory with the images given; script/fetch-mnist DIR fetches them, then add --data DIR"});
+        {"data",
+         "no directory with the images given; script/fetch-mnist DIR fetches them, then add --data DIR"});
   }
   return problems;
 }
@@ -268,8 +272,8 @@ MnistOutcome MnistTask::run(ImageCurveHooks hooks) {
     if (finished) finished(point);
   };
   ImageDomain domain(data_, options_, hooks, run.fingerprint);
-  const ImageCurveResult result =
-      domain.finish(make_pieces(domain, &directory.store(), {options_.threads, {}, hooks.interrupted}).pieces);
+  const ImageCurveResult result = domain.finish(
+      make_pieces(domain, &directory.store(), {options_.threads, {}, hooks.interrupted}).pieces);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   directory.begin();
   directory.keep();
@@ -285,7 +289,7 @@ MnistOutcome MnistTask::run(ImageCurveHooks hooks) {
 
 ImageCurveOptions mnist_options(const MnistPaperOptions& given) {
   ImageCurveOptions options{.method = preset_of(given.preset) == Preset::kPaper ? ImageMethod::kPaper
-                                                                             : ImageMethod::kCode};
+                                                                                : ImageMethod::kCode};
   options.paper.gamma = given.gamma.value_or(0);
   options.paper.beta1 = given.beta1;
   const bool paper = options.method == ImageMethod::kPaper;

@@ -220,8 +220,7 @@ StudyOptions study_options(const PaperRequest& options, RequestProblems& problem
 }
 
 std::string PaperRequest::command() const {
-  std::string text =
-      fmt::format("ppan paper {} --preset {} --seed {}", name, preset, seed);
+  std::string text = fmt::format("ppan paper {} --preset {} --seed {}", name, preset, seed);
   const auto add = [&](const char* option, const auto& value) {
     if (value) text += fmt::format(" --{} {}", option, *value);
   };
@@ -237,8 +236,7 @@ std::string PaperRequest::command() const {
   add_text("pmf", pmf);
   add_text("distortion", distortion);
   add("released", released);
-  if (!observation.empty())
-    text += fmt::format(" --observation {}", fmt::join(observation, ","));
+  if (!observation.empty()) text += fmt::format(" --observation {}", fmt::join(observation, ","));
   add("flip", flip);
   add("noise", noise);
   add("erase", erase);
@@ -270,7 +268,8 @@ namespace {
 // The same of the experiment on images; its points are trained elsewhere (image/image_training.h).
 std::vector<std::string> mnist_deviations_from_paper() {
   return {"leakage is what fresh attackers find, with the training adversary\u2019s belief beside it",
-          "with a discriminator Adam's beta1 is 0.5, since the game as printed falls to one image for all; --beta1 0.9 is "
+          "with a discriminator Adam's beta1 is 0.5, since the game as printed falls to one image for all; "
+          "--beta1 0.9 is "
           "the printed one",
           "of the weights only the ends are printed: between them they are spread evenly in their logarithm",
           "the initial weights are not printed: uniform as Glorot and Bengio have them, biases 0"};

@@ -165,9 +165,9 @@ void improve_scalar(Recipe recipe, TrainOptions& train) {
 }
 
 // The optimum is linear, and so is the mechanism: what it could bend it would fit to the accidents of 8,000
-// records. The adversary is not, and its posterior has full covariances: with a diagonal one a mechanism loses
-// nothing by components that tell more together than one by one, and where the optimum treats them alike the
-// whole excess of tight budgets was there.
+// records. The adversary is not, and its posterior has full covariances: with a diagonal one a mechanism
+// loses nothing by components that tell more together than one by one, and where the optimum treats them
+// alike the whole excess of tight budgets was there.
 void improve_vector(TrainOptions& train) {
   train.game.mechanism.hidden = {};
   // One for each component released, or some could not be noisy on their own.
@@ -259,8 +259,9 @@ void change_training(const ExperimentOptions& options, TrainOptions& train) {
   set(c.full_covariance, mechanism.full_components);
   train.game.alpha = options.alpha;
   if (options.alpha > 1 && options.preset == Preset::kBest) {
-    // Play of high order round a release that tells nothing goes in circles unless the adversary is quick, and
-    // at full order only at the end, when the mechanism hardly moves (docs/decisions/0003-best-preset.md).
+    // Play of high order round a release that tells nothing goes in circles unless the adversary is quick,
+    // and at full order only at the end, when the mechanism hardly moves
+    // (docs/decisions/0003-best-preset.md).
     train.alpha_ramp = 1;
     train.adversary_steps = std::max(train.adversary_steps, 5);
   }
@@ -290,7 +291,8 @@ std::vector<std::string> deviations_from_paper(const ExperimentEntry& entry) {
   if (recipe == Recipe::kFinite)
     list.emplace_back("the budgets are not printed: 20, evenly spread over [0, 1]");
   if (recipe == Recipe::kRateDistortion)
-    list.emplace_back("the distortion is measured on the 4,000 test records; the paper measures it on the training data");
+    list.emplace_back(
+        "the distortion is measured on the 4,000 test records; the paper measures it on the training data");
   if (recipe == Recipe::kScalar) {
     list.emplace_back("5 units in each hidden layer, as the text says first, not 20");
     list.emplace_back("a nearest-neighbour estimate stands beside the printed Gaussian one");

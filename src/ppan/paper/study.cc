@@ -382,8 +382,8 @@ std::string study_channels(const Study& study) {
   std::string text;
   const ExperimentSettings settings = settings_of(study.given.experiment);
   const auto world_of = [&](const std::string& series) -> const World& {
-    const auto found = std::ranges::find(settings.series, series.substr(series.find('/') + 1),
-                                         &SeriesSettings::observation);
+    const auto found =
+        std::ranges::find(settings.series, series.substr(series.find('/') + 1), &SeriesSettings::observation);
     return (found == settings.series.end() ? settings.series.front() : *found).world;
   };
   for (const StudyPart& part : study.parts) {
@@ -393,11 +393,11 @@ std::string study_channels(const Study& study) {
       const World& world = world_of(point.series);
       for (Index w = 0; w < point.channel.rows(); ++w) {
         for (Index z = 0; z < point.channel.cols(); ++z) {
-          text += fmt::format("{},{},{},{},{}\n", series_name(study, part, point.series),
-                              numbers[static_cast<std::size_t>(point.plan)],
-                              world.observed_names[static_cast<std::size_t>(w)],
-                              world.released_names[static_cast<std::size_t>(z)],
-                              shortest(point.channel(w, z)));
+          text +=
+              fmt::format("{},{},{},{},{}\n", series_name(study, part, point.series),
+                          numbers[static_cast<std::size_t>(point.plan)],
+                          world.observed_names[static_cast<std::size_t>(w)],
+                          world.released_names[static_cast<std::size_t>(z)], shortest(point.channel(w, z)));
         }
       }
     }

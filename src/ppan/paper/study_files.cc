@@ -93,7 +93,8 @@ CurveTable write_study(const Study& study, const std::filesystem::path& director
   for (const StudyPart& part : study.parts) write_mechanisms(study, part, directory);
   const ExperimentResult& first = study.parts.front().by_seed.front();
   if (!first.scatter.empty()) write_scatter(first, directory);
-  if (const std::optional<Figure> sizes = size_figure(study)) write_file(directory / "sizes.svg", to_svg(*sizes));
+  if (const std::optional<Figure> sizes = size_figure(study))
+    write_file(directory / "sizes.svg", to_svg(*sizes));
   if (!curve.rows.empty()) write_report(directory);
   for (const char* name : {"curve", "scatter", "sizes"}) {
     const std::filesystem::path drawing = directory / fmt::format("{}.svg", name);

@@ -172,13 +172,15 @@ struct FiniteColumns {
 
 FiniteColumns finite_columns(const TheoryOptions& options) {
   if (options.finite->measure == "bayes-vulnerability") return {"bayes_vulnerability", "gap", "multiplier"};
-  const auto with_unit = [&](const char* name) { return fmt::format("{}_{}", name, to_string(options.unit)); };
+  const auto with_unit = [&](const char* name) {
+    return fmt::format("{}_{}", name, to_string(options.unit));
+  };
   return {with_unit(options.finite->measure == "mutual-information" ? "leakage" : "min_entropy_leakage"),
           with_unit("gap"), with_unit("multiplier")};
 }
 
-std::string finite_json(const TheoryOptions& options, const World& world, const std::vector<SolvedPoint>& points,
-                        const std::function<double(double)>& show) {
+std::string finite_json(const TheoryOptions& options, const World& world,
+                        const std::vector<SolvedPoint>& points, const std::function<double(double)>& show) {
   const FiniteColumns columns = finite_columns(options);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const SolvedPoint& p : points) {
@@ -204,8 +206,8 @@ std::string finite_json(const TheoryOptions& options, const World& world, const 
   return document.dump(2) + "\n";
 }
 
-std::string finite_csv(const TheoryOptions& options, const World& world, const std::vector<SolvedPoint>& points,
-                       const std::function<double(double)>& show) {
+std::string finite_csv(const TheoryOptions& options, const World& world,
+                       const std::vector<SolvedPoint>& points, const std::function<double(double)>& show) {
   const FiniteColumns columns = finite_columns(options);
   std::string text = fmt::format("distortion,{},{},{}\n", columns.value, columns.gap,
                                  options.request.release ? "w,z,probability" : columns.multiplier);

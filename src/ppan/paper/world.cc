@@ -44,7 +44,8 @@ theory::GaussianCovariance covariance_of(const WorldOptions& options) {
   return {Matrix<double>::Identity(n, n), Matrix<double>::Identity(n, n), options.rho.asDiagonal()};
 }
 
-// Independent components of correlated ones: Y = S axes^T with S of the variances. Squared error is the same in both.
+// Independent components of correlated ones: Y = S axes^T with S of the variances. Squared error is the same
+// in both.
 struct Rotation {
   Vector<double> variances;
   Matrix<double> axes;

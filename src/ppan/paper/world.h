@@ -95,15 +95,15 @@ struct World {
   Index released = 1;         ///< Symbols or components of Z.
   Index sensitive = 1;        ///< Symbols or components of X.
   std::optional<BottleneckGaussianWorld> gaussian_bottleneck;  ///< Scored by quadrature.
-  /// Finite worlds: the symbols of W and Z as the table writes those of X, Y and W they stand for ("x y" for a pair,
-  /// "erased" for what is not seen); numbers from 0 where they stand for none.
+  /// Finite worlds: the symbols of W and Z as the table writes those of X, Y and W they stand for ("x y" for
+  /// a pair, "erased" for what is not seen); numbers from 0 where they stand for none.
   std::vector<std::string> observed_names, released_names;
 
   [[nodiscard]] bool finite() const { return distribution.has_value(); }
 };
 
-/// d(y,z) of a table, a row per y: `name` is 'error' (empty: 1(y != z)), 'squared', (y - z)^2 of symbols that are
-/// numbers, or a file with a matrix as CSV without header. Throws Error(kBadInput) listing every problem.
+/// d(y,z) of a table, a row per y: `name` is 'error' (empty: 1(y != z)), 'squared', (y - z)^2 of symbols that
+/// are numbers, or a file with a matrix as CSV without header. Throws Error(kBadInput) listing every problem.
 Matrix<double> finite_distortion(const std::string& name, const FiniteTableFile& table);
 /// Throws Error(kBadInput) unless `matrix`, from the file `name`, is a distortion with a row for each of
 /// `symbols` (absent: any number of them).

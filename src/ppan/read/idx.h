@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "ppan/source/byte_source.h"
 #include "ppan/read/image_set.h"
+#include "ppan/source/byte_source.h"
 
 namespace ppan {
 

@@ -358,7 +358,8 @@ std::vector<std::string> read_png_column(const fs::path& table, const LabelColum
   while (reader.next(chunk)) {
     for (std::int64_t row = 0; row < chunk.rows(); ++row) {
       const auto text = chunk.cell(row, text_column);
-      if (!is_missing(text, reader.options().missing)) cells[std::string(chunk.cell(row, file_column))] = text;
+      if (!is_missing(text, reader.options().missing))
+        cells[std::string(chunk.cell(row, file_column))] = text;
     }
   }
   std::vector<std::string> out;

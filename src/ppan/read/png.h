@@ -52,8 +52,8 @@ ImageSet read_labelled_png_directory(const std::filesystem::path& directory,
                                      const std::filesystem::path& labels, const LabelColumns& columns = {});
 
 /// A cell for each of `files`, from the column `columns.label` of a table that names them in `columns.file`;
-/// empty for those that the table does not name or whose cell is missing. Throws Error(kBadInput) for a column
-/// that is not there.
+/// empty for those that the table does not name or whose cell is missing. Throws Error(kBadInput) for a
+/// column that is not there.
 std::vector<std::string> read_png_column(const std::filesystem::path& table, const LabelColumns& columns,
                                          const std::vector<std::string>& files);
 /// Texts as classes: in the order of their numbers if all are whole numbers, otherwise in alphabetical order.

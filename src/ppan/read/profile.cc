@@ -97,7 +97,8 @@ TypeGuess guess_words(const ColumnProfile& c) {
 bool few_words(const ColumnProfile& c, std::int64_t others) {
   std::int64_t in_words = 0;
   for (const auto& word : c.words) in_words += word.second;
-  return !c.more_words && c.words.size() <= 3 && in_words == c.present() - others && others * 100 >= c.present() * 95;
+  return !c.more_words && c.words.size() <= 3 && in_words == c.present() - others &&
+         others * 100 >= c.present() * 95;
 }
 
 // A column of `values` but for a few words: these are taken for missing.
@@ -119,7 +120,8 @@ TypeGuess guess_iso(const ColumnProfile& c) {
   guess.reason = times ? "times" : "dates";
   if (!c.format.fixed) {
     guess.sure = false;
-    guess.reason += ", released as 2024-01-31 12:30:00 (in UTC where they name a zone), however they are written here";
+    guess.reason +=
+        ", released as 2024-01-31 12:30:00 (in UTC where they name a zone), however they are written here";
   }
   if (!c.words.empty()) {
     take_words(c, "all " + guess.reason, guess);

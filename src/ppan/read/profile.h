@@ -8,15 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "ppan/read/schema.h"
 #include "ppan/source/number.h"
 #include "ppan/source/row_source.h"
-#include "ppan/read/schema.h"
 
 namespace ppan {
 
 struct ColumnProfile {
   std::string name;
-  CellStorage storage = CellStorage::kText;  ///< As the source holds it: what is not text has a type of its own.
+  CellStorage storage =
+      CellStorage::kText;  ///< As the source holds it: what is not text has a type of its own.
   CellMeaning meaning = CellMeaning::kPlain;
   std::int64_t rows = 0;
   std::int64_t missing = 0;  ///< Cells that are one of the missing markers.
@@ -24,7 +25,7 @@ struct ColumnProfile {
   std::int64_t whole = 0;    ///< Of these, whole ones.
   double least = 0;          ///< Smallest and largest number; 0 when there is none.
   double most = 0;
-  NumberFormat format{};       ///< How the numbers are written; its form says that they are ISO dates or times.
+  NumberFormat format{};  ///< How the numbers are written; its form says that they are ISO dates or times.
   bool leading_zeros = false;  ///< Some whole numbers are written like 007.
   bool increasing = true;      ///< Every number is larger than the one before.
   std::int64_t dates = 0;      ///< Cells that look like 2024-01-31 or 31.01.2024.
@@ -88,9 +89,9 @@ struct TypeGuess {
 ///   whole, all different, 1,000 rows or more            identifier, unsure
 ///   whole, beyond 2^53                                  identifier or category
 ///   numbers                                             integer or real; unsure with at most 12 different
-///   all but at most 3 words of 95 % numbers             numeric, those words missing (of a few rows only usual ones), unsure
-///   words, 90 % of 20 or more different                 identifier
-///   ISO dates and times; other words                    date, timestamp; category, unsure above 64 levels
+///   all but at most 3 words of 95 % numbers             numeric, those words missing (of a few rows only
+///   usual ones), unsure words, 90 % of 20 or more different                 identifier ISO dates and times;
+///   other words                    date, timestamp; category, unsure above 64 levels
 TypeGuess guess_type(const ColumnProfile& column);
 
 }  // namespace ppan

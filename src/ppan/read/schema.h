@@ -66,8 +66,9 @@ struct ColumnSpec {
   double weight = 1;                   ///< Importance in the distortion, against other columns. Above 0.
   std::vector<std::string> missing{};  ///< Markers of this column beside those of the whole table.
   std::optional<std::int64_t> max_levels{};  ///< Categories only; absent: encode.max_levels.
-  std::optional<double> grid{};  ///< Numbers only: released values are its multiples; absent: found by the data.
-  std::vector<double> range{};   ///< Numbers only: least and greatest released value; empty: from the data.
+  std::optional<double>
+      grid{};  ///< Numbers only: released values are its multiples; absent: found by the data.
+  std::vector<double> range{};  ///< Numbers only: least and greatest released value; empty: from the data.
   std::string
       derived_from{};  ///< Category that this column follows from; it is looked up again in every release.
   friend bool operator==(const ColumnSpec&, const ColumnSpec&) = default;

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "ppan/source/number.h"
 #include "ppan/read/schema.h"
+#include "ppan/source/number.h"
 
 namespace ppan {
 

@@ -53,7 +53,8 @@ struct TableBuilder::Column {
   // The fault, or kNone. Whole numbers are demanded of whole columns.
   NumberFault keep(const ParsedNumber& number) {
     if (!number.ok()) return number.fault;
-    if (is_whole(column.type) && std::nearbyint(number.value) != number.value) return NumberFault::kNotANumber;
+    if (is_whole(column.type) && std::nearbyint(number.value) != number.value)
+      return NumberFault::kNotANumber;
     column.number.push_back(number.value);
     grid = grid && !number.exponent && number.decimals <= kMostDecimals;
     most_decimals = std::max(most_decimals, number.decimals);
@@ -250,8 +251,8 @@ void TableBuilder::add(const RowChunk& chunk) {
       const std::string& name = column.column.name;
       throw Error(
           ErrorCode::kBadInput,
-          fmt::format("{} {} {}, column \"{}\": {}", name_, chunk.line(r) > 0 ? "line" : "row", chunk.position(r),
-                      name, cell_fault(cell, fault, column.column.type)),
+          fmt::format("{} {} {}, column \"{}\": {}", name_, chunk.line(r) > 0 ? "line" : "row",
+                      chunk.position(r), name, cell_fault(cell, fault, column.column.type)),
           fmt::format("add {} to read.missing if it stands for no value, or write {} = \"category\" under "
                       "[columns]",
                       show_cell(cell), name));

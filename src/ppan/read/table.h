@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "ppan/core/matrix.h"
+#include "ppan/read/schema.h"
 #include "ppan/source/number.h"
 #include "ppan/source/row_source.h"
-#include "ppan/read/schema.h"
 
 namespace ppan {
 
@@ -41,12 +41,13 @@ struct Table {
 /// A table under construction, chunk by chunk.
 class TableBuilder {
  public:
-  /// Keeps the columns of `specs`. Throws Error(kBadInput) for a column that is not there or that is something else
-  /// in the source (unfit_type).
+  /// Keeps the columns of `specs`. Throws Error(kBadInput) for a column that is not there or that is
+  /// something else in the source (unfit_type).
   TableBuilder(const RowSource& source, std::span<const ColumnSpec> specs);
   TableBuilder(TableBuilder&&) noexcept;
   ~TableBuilder();
-  /// Throws Error(kBadInput) for a cell that does not fit its type, naming source, line, column, value and remedy.
+  /// Throws Error(kBadInput) for a cell that does not fit its type, naming source, line, column, value and
+  /// remedy.
   void add(const RowChunk& chunk);
   [[nodiscard]] Table finish();
 
@@ -64,8 +65,8 @@ Table read_table(RowSource& source, std::span<const ColumnSpec> specs);
 /// Why a column of a source cannot be a column of this type; empty: it can. Text can be everything.
 std::string unfit_type(const RowColumn& column, ColumnType type);
 
-/// A cell that is not text and not missing as a number of a column of this form: days of a date, for example. The
-/// column fits (unfit_type).
+/// A cell that is not text and not missing as a number of a column of this form: days of a date, for example.
+/// The column fits (unfit_type).
 ParsedNumber typed_number(const RowColumn& column, const RowCells& cells, std::size_t row, NumberForm form);
 
 /// Markers of "no value" that are numbers (-1, 999), for cells that never were text.

@@ -72,8 +72,8 @@ void append_rejects(const RowChunk& chunk, const std::vector<RowColumn>& columns
     for (const CellFault& fault : rows.faults) {
       if (fault.row != row) continue;
       if (!reason.empty()) reason += "; ";
-      reason +=
-          fmt::format("{}: {}", encoding.columns[static_cast<std::size_t>(fault.column)].name, with_values(fault.what));
+      reason += fmt::format("{}: {}", encoding.columns[static_cast<std::size_t>(fault.column)].name,
+                            with_values(fault.what));
     }
     for (std::size_t column = 0; column < chunk.columns(); ++column) {
       cell.clear();

@@ -46,7 +46,8 @@ struct ReleaseSummary {
 inline constexpr std::int64_t kReleaseRows = kChunkRows;
 
 /// Opens delimited text as the model's tables are written. `delimiter` overrides what the model says;
-/// `most_unpacked` is what a compressed table may unpack to. For other tables: open_rows() (open/open_rows.h).
+/// `most_unpacked` is what a compressed table may unpack to. For other tables: open_rows()
+/// (open/open_rows.h).
 CsvSource open_table(const ReleaseModel& model, const std::filesystem::path& path,
                      std::optional<char> delimiter = std::nullopt,
                      std::uint64_t most_unpacked = kMostUnpacked);
@@ -54,11 +55,11 @@ CsvSource open_table(const ReleaseModel& model, const std::filesystem::path& pat
 CsvOptions table_options(const ReleaseModel& model, std::optional<char> delimiter = std::nullopt,
                          std::uint64_t most_unpacked = kMostUnpacked);
 
-/// Releases the rest of `in` to `out`, which has not begun yet. Columns are found by name, in any order. Rows that cannot be released
-/// stop the release (Error(kBadInput) naming line, column and value), go to `rejects` with line and reason,
-/// or are repaired, as `unknown` says; `rejects` is needed for kReject and may be null otherwise. They are
-/// delimited text, whatever the source is. The caller finishes the sinks, and does not if this throws or was
-/// interrupted. Throws Error(kBadInput) for a table without a column that the model needs.
+/// Releases the rest of `in` to `out`, which has not begun yet. Columns are found by name, in any order. Rows
+/// that cannot be released stop the release (Error(kBadInput) naming line, column and value), go to `rejects`
+/// with line and reason, or are repaired, as `unknown` says; `rejects` is needed for kReject and may be null
+/// otherwise. They are delimited text, whatever the source is. The caller finishes the sinks, and does not if
+/// this throws or was interrupted. Throws Error(kBadInput) for a table without a column that the model needs.
 ReleaseSummary release_table(const ReleaseModel& model, RowSource& in, RowSink& out, ByteSink* rejects,
                              const ReleaseOptions& options = {});
 

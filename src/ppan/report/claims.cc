@@ -6,7 +6,8 @@ namespace ppan::claims {
 namespace {
 
 constexpr const char* kMixtures =
-    "Any point on the line between two points can be served by a mixture of their models, and leaks no more than the "
+    "Any point on the line between two points can be served by a mixture of their models, and leaks no more "
+    "than the "
     "line says of its ends.";
 constexpr const char* kBelief =
     "What the training adversary believes is no evidence and is shown only beside the measurement.";
@@ -15,29 +16,34 @@ constexpr const char* kBelief =
 
 std::vector<std::string> of_rows() {
   return {
-      "Leakage is what attackers trained after the mechanism found on rows that it never saw: the truth is at least the "
+      "Leakage is what attackers trained after the mechanism found on rows that it never saw: the truth is "
+      "at least the "
       "lower end of each interval, 95 times in 100.",
       "Distortion was measured on the same held-out rows.", kMixtures};
 }
 
 std::vector<std::string> not_of_rows() {
   return {"A stronger attacker, or one with other data about the same people, may learn more.",
-          "Leakage is a mean over the records. It does not bound what is learned about one of them, and it is not "
+          "Leakage is a mean over the records. It does not bound what is learned about one of them, and it "
+          "is not "
           "differential privacy.",
           "Records unlike those of the table, and several releases of the same record, were not measured."};
 }
 
 std::vector<std::string> of_images() {
   return {
-      "Leakage is what the strongest of several attackers found that were trained after the mechanism, on its releases "
-      "of the images it was trained on, and scored on images that neither had seen: the truth is at least the lower "
+      "Leakage is what the strongest of several attackers found that were trained after the mechanism, on "
+      "its releases "
+      "of the images it was trained on, and scored on images that neither had seen: the truth is at least "
+      "the lower "
       "end of each interval, 95 times in 100.",
       "Distortion was measured on the same held-out images.", kMixtures};
 }
 
 std::vector<std::string> not_of_images() {
   return {
-      "A stronger attacker, or one with other data about the same people, may learn more; only an upper bound excludes "
+      "A stronger attacker, or one with other data about the same people, may learn more; only an upper "
+      "bound excludes "
       "that.",
       "Leakage is a mean over the images. It does not bound what is learned about one of them, and it is not "
       "differential privacy.",
@@ -46,11 +52,14 @@ std::vector<std::string> not_of_images() {
 
 std::vector<std::string> of_digits() {
   return {
-      "Leakage is what the strongest of several attackers found that started from nothing after training, learned from "
-      "new releases of the training images, were chosen on one part of the test images and reported on the rest: a "
+      "Leakage is what the strongest of several attackers found that started from nothing after training, "
+      "learned from "
+      "new releases of the training images, were chosen on one part of the test images and reported on the "
+      "rest: a "
       "lower bound.",
       "Where a gate releases some images as they are, those count as read by everybody.",
-      "Time-sharing (the image as it is with some probability, otherwise the mean image) is the reference to beat; the "
+      "Time-sharing (the image as it is with some probability, otherwise the mean image) is the reference to "
+      "beat; the "
       "completed curve is what can be served by mixing mechanisms."};
 }
 
@@ -61,12 +70,14 @@ std::vector<std::string> not_of_digits() {
 
 std::vector<std::string> of_audit() {
   return {
-      "Leakage is what the strongest attacker of the suite found on rows that it was neither trained nor chosen on: the "
+      "Leakage is what the strongest attacker of the suite found on rows that it was neither trained nor "
+      "chosen on: the "
       "truth is at least the lower end of the interval, 95 times in 100."};
 }
 
 std::vector<std::string> not_of_audit() {
-  return {"Leakage does not bound what is learned about a single record, and it is not differential privacy."};
+  return {
+      "Leakage does not bound what is learned about a single record, and it is not differential privacy."};
 }
 
 namespace {

@@ -33,12 +33,13 @@ inline constexpr std::string_view kUpperBound = "leakage_upper";      ///< An up
 /// What the finding allows for, nats: the upper end of its interval, widened by what the audit would have
 /// missed. Choices are made by it.
 inline constexpr std::string_view kUpperEnd = "leakage_upper_end";
-inline constexpr std::string_view kPower = "leakage_power";  ///< Least leakage found with probability 0.9, nats.
+inline constexpr std::string_view kPower =
+    "leakage_power";  ///< Least leakage found with probability 0.9, nats.
 inline constexpr std::string_view kForecast = "leakage_10x_rows";  ///< Forecast for ten times the rows, nats.
 inline constexpr std::string_view kForecastLow = "leakage_10x_rows_low";
 inline constexpr std::string_view kForecastHigh = "leakage_10x_rows_high";
 inline constexpr std::string_view kInconclusive = "inconclusive";  ///< "yes": the audit could not tell.
-inline constexpr std::string_view kKsg = "ksg";                       ///< Nearest-neighbour estimate, nats.
+inline constexpr std::string_view kKsg = "ksg";                    ///< Nearest-neighbour estimate, nats.
 inline constexpr std::string_view kKsgLow = "ksg_low";
 inline constexpr std::string_view kKsgHigh = "ksg_high";
 inline constexpr std::string_view kTrainingDistortion = "training_distortion";

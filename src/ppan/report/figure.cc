@@ -629,7 +629,8 @@ std::string to_svg(const FigureGrid& grid, SvgUse use) {
       const double left = kMargin + static_cast<double>(i - first) * panel_width;
       const double title = panel.title.empty() ? 0 : kFont * kLine + 4;
       if (title > 0)
-        svg.text(left + 6, top + kFont, "panel", cut_to_width(panel.title, (panel.width - kGap) / kFont / 1.06));
+        svg.text(left + 6, top + kFont, "panel",
+                 cut_to_width(panel.title, (panel.width - kGap) / kFont / 1.06));
       Plot(panel, {left, top + title, left + panel.width - kGap, top + title + panel.height}).draw(svg, use);
       tallest = std::max(tallest, title + panel.height);
     }

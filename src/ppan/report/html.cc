@@ -98,7 +98,8 @@ void add_pick(Page& page, const RunFiles& run, const Recommendation& pick) {
   const std::optional<double> upper_end = row.number(curve_column::kUpperEnd);
   page.add("<span>Distortion {}{}. {}.{}</span>", html::number(row.distortion), unit,
            html::sentence(*row.leakage_estimate()),
-           upper_end ? fmt::format(" The audit allows for up to {} nats.", html::number(*upper_end)) : std::string());
+           upper_end ? fmt::format(" The audit allows for up to {} nats.", html::number(*upper_end))
+                     : std::string());
   page.add("<button type=\"button\" data-choose=\"{}\">Choose this point</button></li>", pick.row);
 }
 
@@ -282,14 +283,18 @@ void add_recipient(Page& page, const RunFiles& run) {
   const char* records = images ? "images" : "rows";
   page.add(
       "<section aria-labelledby=\"recipient\"><h2 id=\"recipient\">What a recipient loses</h2><p "
-      "class=\"note\">{0} learn the task from released {1}. Tested on original {1}: does what was learned hold in "
+      "class=\"note\">{0} learn the task from released {1}. Tested on original {1}: does what was learned "
+      "hold in "
       "the world? Tested on released {1}: what would a recipient report?",
       images ? "New networks" : "Boosted trees", records);
   if (!images) {
     page.raw(
-        " Of several tasks the first; the loss is the greatest of all. Associations: how far Cramer's V of two "
-        "columns is off, on average over all pairs; spikes: the greatest change of the share of a frequent value of "
-        "a number; rows of others: released rows that equal a training row in every column, in brackets how many of "
+        " Of several tasks the first; the loss is the greatest of all. Associations: how far Cramer's V of "
+        "two "
+        "columns is off, on average over all pairs; spikes: the greatest change of the share of a frequent "
+        "value of "
+        "a number; rows of others: released rows that equal a training row in every column, in brackets how "
+        "many of "
         "the original held-out rows do.");
   }
   page.add(
@@ -311,7 +316,8 @@ void add_recipient(Page& page, const RunFiles& run) {
         escape(row.series), escape(row.text("label")), escape(row.text(curve_column::kTaskMetric)),
         cell(row.number(curve_column::kTaskScore)), cell(row.number(curve_column::kTaskLow)),
         cell(row.number(curve_column::kTaskHigh)), cell(row.number(curve_column::kTaskReleased)),
-        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage), images ? std::string() : row_cells(row));
+        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage),
+        images ? std::string() : row_cells(row));
   }
   page.raw("</tbody></table></div></section>");
 }

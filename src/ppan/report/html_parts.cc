@@ -67,8 +67,8 @@ std::string estimate(const Estimate& estimate) {
 
 std::string sentence(const Estimate& estimate) {
   if (not_seen(estimate))
-    return fmt::format("No leak was seen <span class=\"note\">(found {} nats; {})</span>", number(estimate.nats),
-                       provenance(estimate));
+    return fmt::format("No leak was seen <span class=\"note\">(found {} nats; {})</span>",
+                       number(estimate.nats), provenance(estimate));
   const char* lead = "About {} nats leak";
   switch (estimate.bound) {
     case Bound::kLower:

@@ -77,7 +77,8 @@ std::string grid_svg(const GreyImage& grid, const std::string& title,
   svg +=
       fmt::format("<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" href=\"data:image/png;base64,{}\"/>",
                   kText, kTop, grid.width, grid.height, base64(encode_png(grid)));
-  svg += fmt::format("<text x=\"8\" y=\"{}\" font-size=\"12\">{}</text></svg>\n", height - 10, text::escape(note));
+  svg += fmt::format("<text x=\"8\" y=\"{}\" font-size=\"12\">{}</text></svg>\n", height - 10,
+                     text::escape(note));
   return svg;
 }
 

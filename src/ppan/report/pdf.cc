@@ -288,8 +288,8 @@ class Page {
     const double c = std::cos(angle);
     const double s = std::sin(angle);
     content_ += fmt::format("BT /{} {} Tf 0.2 g {:.4f} {:.4f} {:.4f} {:.4f} {:.2f} {:.2f} Tm ({}) Tj ET\n",
-                            title || style == "panel" ? "B" : "R", size, c, s, s, -c, x - back * c, y - back * s,
-                            pdf_text(tag.text));
+                            title || style == "panel" ? "B" : "R", size, c, s, s, -c, x - back * c,
+                            y - back * s, pdf_text(tag.text));
   }
 
   std::map<std::string, Look, std::less<>> looks_;

@@ -32,7 +32,8 @@ std::string numbers(const ProgressState& state) {
 
 double ProgressState::fraction() const {
   const double all = static_cast<double>(steps > 0 ? steps : epochs);
-  const double done = steps > 0 ? static_cast<double>(steps_done) + under_way : static_cast<double>(epochs_done);
+  const double done =
+      steps > 0 ? static_cast<double>(steps_done) + under_way : static_cast<double>(epochs_done);
   return all > 0 ? std::clamp(done / all, 0.0, 1.0) : 1.0;
 }
 

@@ -27,8 +27,8 @@ struct ProgressState {
   [[nodiscard]] double remaining_seconds() const;
 };
 
-/// "[=====>    ]  52%  11/20 points  epoch 2875/5000  31/62 steps  useful-only 0.30: distortion 0.301, own adversary
-/// 0.412 nats  00:42 left", cut to `width` columns.
+/// "[=====>    ]  52%  11/20 points  epoch 2875/5000  31/62 steps  useful-only 0.30: distortion 0.301, own
+/// adversary 0.412 nats  00:42 left", cut to `width` columns.
 std::string progress_bar(const ProgressState& state, int width);
 /// The same without the bar, for logs.
 std::string progress_line(const ProgressState& state);

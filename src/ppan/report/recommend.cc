@@ -86,7 +86,10 @@ std::vector<Recommendation> recommend(const CurveTable& table) {
     const auto least = std::min_element(spots.begin(), spots.end(), [](const Spot& a, const Spot& b) {
       return a.leakage_high < b.leakage_high;
     });
-    add("Least leakage", "No point of this curve allows for less; of those that allow for as much, the one that changes least.", least->row);
+    add("Least leakage",
+        "No point of this curve allows for less; of those that allow for as much, the one that changes "
+        "least.",
+        least->row);
   }
   return found;
 }

@@ -20,8 +20,9 @@ struct Recommendation {
 /// True of a series of trained points: ppan/..., the hull not counted.
 bool learned_series(std::string_view series);
 
-/// For each learned series up to three points, judged by the upper end of each point's interval, widened by what
-/// its audit would have missed, where that is known. Points whose audit was inconclusive are not recommended:
+/// For each learned series up to three points, judged by the upper end of each point's interval, widened by
+/// what its audit would have missed, where that is known. Points whose audit was inconclusive are not
+/// recommended:
 /// - the knee: with distortion and leakage each scaled to [0, 1], the point farthest below the line between
 /// the ends;
 /// - half: the least distortion at which at most half of the series' greatest leakage is left;

@@ -281,8 +281,7 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
     const std::optional<double> upper_end = row.number(curve_column::kUpperEnd);
     limits = limits || upper_end;
     // What an audit did not see it may have missed: that is not 0.
-    const bool unseen =
-        upper_end && *upper_end > 0 && estimate && not_seen(*estimate);
+    const bool unseen = upper_end && *upper_end > 0 && estimate && not_seen(*estimate);
     const std::string cells[] = {plain(row.series, style.unicode),
                                  number_cell(row.budget, style.unicode),
                                  number_cell(row.weight, style.unicode),

@@ -24,9 +24,9 @@ std::string plot_text(const CurveTable& table, const TerminalStyle& style);
 /// The points, and of the references only the table as it is and the same row for everybody.
 CurveTable without_references(const CurveTable& table);
 
-/// The rows as an aligned table: series, budget or weight, distortion, leakage with its interval, what its audit
-/// allows for, kind, optimum, excess. Leakage that an audit did not see is "not seen", not 0. Columns that are
-/// empty throughout are left out, and long series names are cut to fit.
+/// The rows as an aligned table: series, budget or weight, distortion, leakage with its interval, what its
+/// audit allows for, kind, optimum, excess. Leakage that an audit did not see is "not seen", not 0. Columns
+/// that are empty throughout are left out, and long series names are cut to fit.
 std::string table_text(const CurveTable& table, const TerminalStyle& style);
 
 }  // namespace ppan

@@ -1,7 +1,8 @@
 #pragma once
 
 // The two structs of the Arrow C data interface and the one of its stream interface, as its specification
-// (arrow.apache.org/docs/format/CDataInterface.html) asks every user to declare them. No library of Arrow is needed.
+// (arrow.apache.org/docs/format/CDataInterface.html) asks every user to declare them. No library of Arrow is
+// needed.
 
 #include <cstdint>
 

@@ -11,7 +11,8 @@ namespace ppan {
 namespace {
 
 constexpr std::int64_t kBatchRows = std::int64_t{1} << 20U;
-constexpr std::size_t kBatchBytes = std::size_t{1} << 30U;  // so that 32 bits count the bytes of a text column
+constexpr std::size_t kBatchBytes = std::size_t{1}
+                                    << 30U;  // so that 32 bits count the bytes of a text column
 
 bool is_text(const ArrowType& type) {
   return type.format == "u" || type.format == "U" || type.format == "vu" || type.format == "n";
@@ -28,9 +29,11 @@ template <typename Value>
 void store_within(ArrowCells& out, std::int64_t value) {
   if constexpr (std::is_unsigned_v<Value>) {
     const auto least = std::max<std::int64_t>(value, 0);
-    store(out, static_cast<Value>(std::min<std::uint64_t>(static_cast<std::uint64_t>(least), std::numeric_limits<Value>::max())));
+    store(out, static_cast<Value>(std::min<std::uint64_t>(static_cast<std::uint64_t>(least),
+                                                          std::numeric_limits<Value>::max())));
   } else {
-    store(out, static_cast<Value>(std::clamp<std::int64_t>(value, std::numeric_limits<Value>::min(), std::numeric_limits<Value>::max())));
+    store(out, static_cast<Value>(std::clamp<std::int64_t>(value, std::numeric_limits<Value>::min(),
+                                                           std::numeric_limits<Value>::max())));
   }
 }
 
@@ -82,8 +85,8 @@ bool store_integers(const ArrowType& type, const std::int64_t* values, std::size
     out.values.resize(rows * sizeof(Value));
     auto* to = out.values.data();
     for (std::size_t r = 0; r < rows; ++r, to += sizeof(Value)) {
-      const auto value = static_cast<Value>(std::clamp<std::int64_t>(values[r], std::numeric_limits<Value>::min(),
-                                                                     std::numeric_limits<Value>::max()));
+      const auto value = static_cast<Value>(std::clamp<std::int64_t>(
+          values[r], std::numeric_limits<Value>::min(), std::numeric_limits<Value>::max()));
       std::memcpy(to, &value, sizeof value);
     }
     return true;
@@ -131,7 +134,8 @@ bool fits(const RowColumn& column, const ArrowType& like) {
   if (column.storage == CellStorage::kText) return like.dictionary || is_text(like);
   if (like.dictionary || is_text(like)) return false;
   if (column.storage == CellStorage::kReal) return like.format == "f" || like.format == "g";
-  return like.storage == CellStorage::kInteger && like.meaning == column.meaning && like.scale == column.scale;
+  return like.storage == CellStorage::kInteger && like.meaning == column.meaning &&
+         like.scale == column.scale;
 }
 
 // What an exported array or schema keeps until it is released.
@@ -185,7 +189,8 @@ void finish_array(std::unique_ptr<Exported> own, std::int64_t length, std::int64
 std::vector<char> bits_of(const std::vector<std::uint8_t>& flags, std::int64_t rows, bool inverted) {
   std::vector<char> bits(static_cast<std::size_t>((rows + 7) / 8));
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-    if ((r < flags.size() && flags[r] != 0) != inverted) bits[r >> 3U] = static_cast<char>(bits[r >> 3U] | 1 << (r & 7U));
+    if ((r < flags.size() && flags[r] != 0) != inverted)
+      bits[r >> 3U] = static_cast<char>(bits[r >> 3U] | 1 << (r & 7U));
   }
   return bits;
 }
@@ -228,7 +233,8 @@ void export_cells(const std::string& format, ArrowCells cells, ArrowArray& out) 
   finish_array(std::move(own), cells.rows, nulls, out);
 }
 
-void export_schema(std::string format, std::string name, std::int64_t flags, std::unique_ptr<Exported> own, ArrowSchema& out) {
+void export_schema(std::string format, std::string name, std::int64_t flags, std::unique_ptr<Exported> own,
+                   ArrowSchema& out) {
   out = {};
   own->format = std::move(format);
   own->name = std::move(name);
@@ -250,7 +256,8 @@ std::string out_format(const ArrowType& type) {
 
 void export_column_schema(const ArrowType& type, ArrowSchema& out) {
   auto own = std::make_unique<Exported>();
-  if (type.dictionary) export_schema("u", "", ARROW_FLAG_NULLABLE, std::make_unique<Exported>(), own->dictionary_schema);
+  if (type.dictionary)
+    export_schema("u", "", ARROW_FLAG_NULLABLE, std::make_unique<Exported>(), own->dictionary_schema);
   const std::int64_t flags = ARROW_FLAG_NULLABLE | (type.ordered ? ARROW_FLAG_DICTIONARY_ORDERED : 0);
   export_schema(out_format(type), type.name, flags, std::move(own), out);
 }
@@ -324,7 +331,8 @@ void ArrowSink::begin(const std::vector<RowColumn>& columns) {
   }
 }
 
-void ArrowSink::pack_codes(const Column& column, const RowCells& cells, std::int64_t rows, ArrowCells& out) const {
+void ArrowSink::pack_codes(const Column& column, const RowCells& cells, std::int64_t rows,
+                           ArrowCells& out) const {
   out.values.resize(static_cast<std::size_t>(rows) * sizeof(std::int32_t));
   std::memcpy(out.values.data(), cells.code, out.values.size());
   static_cast<void>(column);
@@ -349,7 +357,8 @@ std::unique_ptr<RowSink::Part> ArrowSink::pack(const RowChunk& chunk) const {
     } else if (column.type.dictionary) {
       for (std::size_t r = 0; r < rows; ++r) {
         store(out, std::int32_t{0});
-        if (!cells.is_missing(r)) part->unknown[c].emplace_back(static_cast<std::int64_t>(r), cells.text_at(r));
+        if (!cells.is_missing(r))
+          part->unknown[c].emplace_back(static_cast<std::int64_t>(r), cells.text_at(r));
       }
     } else if (column.from.storage == CellStorage::kText) {
       store_texts(cells, rows, out);
@@ -361,7 +370,8 @@ std::unique_ptr<RowSink::Part> ArrowSink::pack(const RowChunk& chunk) const {
       }
       for (std::size_t r = 0; r < rows; ++r) store_real(column.type, cells.real[r], out);
     } else if (!store_integers(column.type, cells.integer, rows, out)) {
-      for (std::size_t r = 0; r < rows; ++r) store_integer(column.type, cells.is_missing(r) ? 0 : cells.integer[r], out);
+      for (std::size_t r = 0; r < rows; ++r)
+        store_integer(column.type, cells.is_missing(r) ? 0 : cells.integer[r], out);
     }
   }
   return part;
@@ -383,8 +393,8 @@ void ArrowSink::write(std::unique_ptr<Part> written) {
     for (const auto& cell : part.unknown[c]) {
       const auto known = column.codes.emplace(cell.second, static_cast<std::int32_t>(column.levels.size()));
       if (known.second) column.levels.push_back(cell.second);
-      std::memcpy(from.values.data() + static_cast<std::size_t>(cell.first) * sizeof(std::int32_t), &known.first->second,
-                  sizeof(std::int32_t));
+      std::memcpy(from.values.data() + static_cast<std::size_t>(cell.first) * sizeof(std::int32_t),
+                  &known.first->second, sizeof(std::int32_t));
     }
     ArrowCells& to = batch.columns[c];
     if (!from.missing.empty() || !to.missing.empty()) {

@@ -14,11 +14,12 @@
 
 namespace ppan {
 
-/// Cells of one column in Arrow's own form, but for flags of missing cells, which are a byte each until they leave.
+/// Cells of one column in Arrow's own form, but for flags of missing cells, which are a byte each until they
+/// leave.
 struct ArrowCells {
-  std::vector<char> values{};             ///< Fixed width: the values; texts: their bytes.
-  std::vector<std::int64_t> offsets{};    ///< Texts: ends of the cells.
-  std::vector<std::uint8_t> missing{};    ///< Empty: none so far.
+  std::vector<char> values{};           ///< Fixed width: the values; texts: their bytes.
+  std::vector<std::int64_t> offsets{};  ///< Texts: ends of the cells.
+  std::vector<std::uint8_t> missing{};  ///< Empty: none so far.
   std::int64_t rows = 0;
 };
 

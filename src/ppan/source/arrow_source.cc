@@ -29,7 +29,8 @@ double half(std::uint16_t bits) {
   const double fraction = bits & 1023;
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
   if (exponent == 31)
-    return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
   return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
 }
 
@@ -65,14 +66,15 @@ std::int64_t integer_at(const ArrowType& type, const ArrowArray& array, std::int
   if (format[0] == 'd') {
     const auto low = load<std::int64_t>(values, 2 * at);
     if (load<std::int64_t>(values, 2 * at + 1) != (low < 0 ? -1 : 0))
-      throw Error(ErrorCode::kBadInput, fmt::format("column \"{}\" holds a decimal of more than 18 digits", type.name));
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("column \"{}\" holds a decimal of more than 18 digits", type.name));
     return low;
   }
-  if (format == "L" && load<std::uint64_t>(values, at) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("column \"{}\" holds a whole number above 2^63", type.name),
+  if (format == "L" &&
+      load<std::uint64_t>(values, at) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    throw Error(ErrorCode::kBadInput, fmt::format("column \"{}\" holds a whole number above 2^63", type.name),
                 "make it text, or a real number");
-  const std::int64_t value = format.size() == 1 ? whole(format[0], values, at)
+  const std::int64_t value = format.size() == 1         ? whole(format[0], values, at)
                              : arrow_width(format) == 4 ? load<std::int32_t>(values, at)
                                                         : load<std::int64_t>(values, at);
   if (type.units != 1) return floor_divide(value, type.units);
@@ -106,9 +108,10 @@ std::string_view text_at(const std::string& format, const ArrowArray& array, std
     return {bytes + load<std::int32_t>(view, 3), static_cast<std::size_t>(length)};
   }
   const auto* bytes = static_cast<const char*>(array.buffers[2]);
-  const std::int64_t first = format == "U" ? load<std::int64_t>(array.buffers[1], at) : load<std::int32_t>(array.buffers[1], at);
-  const std::int64_t end =
-      format == "U" ? load<std::int64_t>(array.buffers[1], at + 1) : load<std::int32_t>(array.buffers[1], at + 1);
+  const std::int64_t first =
+      format == "U" ? load<std::int64_t>(array.buffers[1], at) : load<std::int32_t>(array.buffers[1], at);
+  const std::int64_t end = format == "U" ? load<std::int64_t>(array.buffers[1], at + 1)
+                                         : load<std::int32_t>(array.buffers[1], at + 1);
   return {bytes + first, static_cast<std::size_t>(end - first)};
 }
 
@@ -151,7 +154,8 @@ template <typename Offset>
 const char* point_at(const ArrowArray& array, std::int64_t at, std::vector<TextCell>& to) {
   const auto* const offset = static_cast<const Offset*>(array.buffers[1]) + at;
   for (std::size_t r = 0; r < to.size(); ++r)
-    to[r] = {static_cast<std::uint32_t>(offset[r] - offset[0]), static_cast<std::uint32_t>(offset[r + 1] - offset[r])};
+    to[r] = {static_cast<std::uint32_t>(offset[r] - offset[0]),
+             static_cast<std::uint32_t>(offset[r + 1] - offset[r])};
   return static_cast<const char*>(array.buffers[2]) + offset[0];
 }
 
@@ -216,7 +220,8 @@ class ArrowSource::Stream {
   void require(int status) {
     if (status == 0) return;
     const char* why = stream_.get_last_error == nullptr ? nullptr : stream_.get_last_error(&stream_);
-    throw Error(ErrorCode::kIo, fmt::format("the frame could not be read: {}", why == nullptr ? std::strerror(status) : why));
+    throw Error(ErrorCode::kIo,
+                fmt::format("the frame could not be read: {}", why == nullptr ? std::strerror(status) : why));
   }
   ArrowArrayStream stream_;
   ArrowSchema schema_{};
@@ -226,7 +231,8 @@ ArrowSource::ArrowSource(ArrowArrayStream stream, std::string name)
     : RowSource(std::move(name)), stream_(std::make_unique<Stream>(stream)) {
   const ArrowSchema& schema = stream_->schema();
   if (std::string_view(schema.format) != "+s")
-    throw Error(ErrorCode::kBadInput, fmt::format("{} is not a table", this->name()), "give a frame with named columns");
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is not a table", this->name()),
+                "give a frame with named columns");
   for (std::int64_t c = 0; c < schema.n_children; ++c) types_.push_back(arrow_type(*schema.children[c]));
   std::vector<RowColumn> columns;
   for (const ArrowType& type : types_) columns.push_back(type.row_column());
@@ -272,7 +278,8 @@ void ArrowSource::fill(std::size_t c, std::int64_t first, std::int64_t rows, Row
   RowCells& cells = chunk.cells(c);
   CellBuffer& own = chunk.buffer(c);
   own.clear();
-  const void* validity = type.format == "n" || array.null_count == 0 || array.n_buffers == 0 ? nullptr : array.buffers[0];
+  const void* validity =
+      type.format == "n" || array.null_count == 0 || array.n_buffers == 0 ? nullptr : array.buffers[0];
   if (validity != nullptr || type.format == "n") {
     own.missing.resize(count);
     for (std::size_t r = 0; r < count; ++r)
@@ -285,9 +292,11 @@ void ArrowSource::fill(std::size_t c, std::int64_t first, std::int64_t rows, Row
     const void* word_validity = words.null_count == 0 ? nullptr : words.buffers[0];
     own.code.resize(count);
     for (std::size_t r = 0; r < count; ++r) {
-      const std::int64_t code = present(r) ? whole(type.index, array.buffers[1], from + static_cast<std::int64_t>(r)) : 0;
+      const std::int64_t code =
+          present(r) ? whole(type.index, array.buffers[1], from + static_cast<std::int64_t>(r)) : 0;
       if (present(r) && (code < 0 || code >= words.length))
-        throw Error(ErrorCode::kBadInput, fmt::format("column \"{}\": a code outside its dictionary", type.name));
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("column \"{}\": a code outside its dictionary", type.name));
       own.code[r] = static_cast<std::int32_t>(code);
       if (word_validity == nullptr || !present(r) || bit(word_validity, code + words.offset)) continue;
       own.missing.resize(count);  // the entry itself stands for no value
@@ -302,7 +311,8 @@ void ArrowSource::fill(std::size_t c, std::int64_t first, std::int64_t rows, Row
       return;
     }
     own.real.resize(count);
-    for (std::size_t r = 0; r < count; ++r) own.real[r] = real_at(type, array, from + static_cast<std::int64_t>(r));
+    for (std::size_t r = 0; r < count; ++r)
+      own.real[r] = real_at(type, array, from + static_cast<std::int64_t>(r));
     cells.real = own.real.data();
   } else if (type.storage == CellStorage::kInteger) {
     if (type.format == "l" || (type.format.starts_with("tsu:"))) {
@@ -316,11 +326,13 @@ void ArrowSource::fill(std::size_t c, std::int64_t first, std::int64_t rows, Row
     cells.integer = own.integer.data();
   } else if (type.format == "u" || type.format == "U") {
     own.text.resize(count);
-    cells.bytes = type.format == "u" ? point_at<std::int32_t>(array, from, own.text) : point_at<std::int64_t>(array, from, own.text);
+    cells.bytes = type.format == "u" ? point_at<std::int32_t>(array, from, own.text)
+                                     : point_at<std::int64_t>(array, from, own.text);
     cells.text = own.text.data();
   } else {
     for (std::size_t r = 0; r < count; ++r)
-      own.add_text(present(r) ? text_at(type.format, array, from + static_cast<std::int64_t>(r)) : std::string_view());
+      own.add_text(present(r) ? text_at(type.format, array, from + static_cast<std::int64_t>(r))
+                              : std::string_view());
     cells.bytes = own.bytes.data();
     cells.text = own.text.data();
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Frames of other programs as a source: an Arrow stream (arrow.apache.org/docs/format/CStreamInterface.html) looked at
-// where it lies. Whole numbers of 64 bits, reals of 64 bits and the bytes of texts are not copied.
+// Frames of other programs as a source: an Arrow stream (arrow.apache.org/docs/format/CStreamInterface.html)
+// looked at where it lies. Whole numbers of 64 bits, reals of 64 bits and the bytes of texts are not copied.
 
 #include <memory>
 #include <string>
@@ -14,8 +14,8 @@ namespace ppan {
 
 class ArrowSource final : public RowSource {
  public:
-  /// Takes the stream over. Reads its schema and its first rows. Throws Error(kBadInput) for a stream that is no table
-  /// or has columns that cannot be used, Error(kIo) with the stream's own words when it fails.
+  /// Takes the stream over. Reads its schema and its first rows. Throws Error(kBadInput) for a stream that is
+  /// no table or has columns that cannot be used, Error(kIo) with the stream's own words when it fails.
   explicit ArrowSource(ArrowArrayStream stream, std::string name = "the frame");
   ~ArrowSource() override;
 

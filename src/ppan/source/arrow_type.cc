@@ -13,9 +13,10 @@ namespace {
 constexpr std::string_view kIntegers = "cCsSiIlL";
 
 [[noreturn]] void refuse(const ArrowType& type) {
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("column \"{}\" holds what cannot be used (Arrow type \"{}\")", type.name, type.format),
-              "give numbers, texts, categories, booleans, dates or times; drop or convert the column");
+  throw Error(
+      ErrorCode::kBadInput,
+      fmt::format("column \"{}\" holds what cannot be used (Arrow type \"{}\")", type.name, type.format),
+      "give numbers, texts, categories, booleans, dates or times; drop or convert the column");
 }
 
 void take_unit(char unit, ArrowType& type) {

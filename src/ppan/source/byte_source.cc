@@ -22,7 +22,8 @@ class FileSource final : public ByteSource {
   FileSource(std::string name, int descriptor, bool owned)
       : ByteSource(std::move(name)), descriptor_(descriptor), owned_(owned) {
     struct stat status {};
-    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) size_ = static_cast<double>(status.st_size);
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+      size_ = static_cast<double>(status.st_size);
   }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;

@@ -84,7 +84,8 @@ std::optional<std::int64_t> take_date(std::string_view& text) {
 
 void append_padded(std::int64_t value, int digits, std::string& out) {
   std::array<char, 20> text{};
-  for (int i = digits; i-- > 0; value /= 10) text[static_cast<std::size_t>(i)] = static_cast<char>('0' + value % 10);
+  for (int i = digits; i-- > 0; value /= 10)
+    text[static_cast<std::size_t>(i)] = static_cast<char>('0' + value % 10);
   out.append(text.data(), static_cast<std::size_t>(digits));
 }
 

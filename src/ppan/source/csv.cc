@@ -340,8 +340,8 @@ struct CsvReader::Field {
   bool doubled = false;        // it holds doubled quotes
 };
 
-// The field whose opening quote is at field.start; false if more of the file is needed to tell. `lines`: of the row,
-// before it.
+// The field whose opening quote is at field.start; false if more of the file is needed to tell. `lines`: of
+// the row, before it.
 bool CsvReader::scan_quoted(Field& field, std::int64_t lines) const {
   const char* const data = buffer_.data();
   const std::size_t size = buffer_.size();
@@ -428,10 +428,11 @@ CsvReader::RowEnd CsvReader::scan_row(CsvChunk& chunk, Scan& scan) {
   Field field{.start = position_};
   for (;;) {
     if (options_.trim) {
-      while (field.start < size && is_space(data[field.start]) && data[field.start] != delimiter_) ++field.start;
+      while (field.start < size && is_space(data[field.start]) && data[field.start] != delimiter_)
+        ++field.start;
     }
-    const bool whole = field.start < size && data[field.start] == '"' ? scan_quoted(field, lines)
-                                                                      : scan_plain(field, scan);
+    const bool whole =
+        field.start < size && data[field.start] == '"' ? scan_quoted(field, lines) : scan_plain(field, scan);
     if (!whole) {
       work_ += size - position_;
       chunk.cells_.resize(first_cell);

@@ -57,7 +57,8 @@ struct NumberFormat {
 /// Decimals above this are noise of a binary number written out, not a grid.
 inline constexpr int kMostDecimals = 12;
 
-/// Digits behind the decimal mark that the shortest text of `value` has; above kMostDecimals: too many for a grid.
+/// Digits behind the decimal mark that the shortest text of `value` has; above kMostDecimals: too many for a
+/// grid.
 int decimals_of_value(double value);
 
 /// Appends `value`, snapped to the grid, to `out`. `value` is finite.

@@ -20,9 +20,10 @@ void append_integer(std::int64_t value, std::string& out) {
 
 void append_decimal(std::int64_t value, int scale, char mark, std::string& out) {
   std::array<char, 24> text;
-  const auto magnitude = value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
-  const auto count = static_cast<int>(
-      std::to_chars(text.data(), text.data() + text.size(), magnitude).ptr - text.data());
+  const auto magnitude =
+      value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
+  const auto count =
+      static_cast<int>(std::to_chars(text.data(), text.data() + text.size(), magnitude).ptr - text.data());
   if (value < 0) out += '-';
   for (int i = count; i <= scale; ++i) {  // a digit before the mark, and zeros behind it
     out += '0';
@@ -86,7 +87,8 @@ void copy_rows(const RowChunk& from, RowChunk& to) {
 double number_at(const RowColumn& column, const RowCells& cells, std::size_t row) {
   if (column.storage == CellStorage::kReal) return cells.real[row];
   const auto value = static_cast<double>(cells.integer[row]);
-  return column.meaning == CellMeaning::kDecimal ? value / kPowers[static_cast<std::size_t>(column.scale)] : value;
+  return column.meaning == CellMeaning::kDecimal ? value / kPowers[static_cast<std::size_t>(column.scale)]
+                                                 : value;
 }
 
 void append_text(const RowColumn& column, const RowCells& cells, std::size_t row, std::string& out) {

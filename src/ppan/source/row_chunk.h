@@ -1,8 +1,8 @@
 #pragma once
 
-// Some consecutive rows, column by column, each column of one kind: text, whole numbers or reals. This is what
-// every source gives and every sink takes. A chunk points at memory that it owns or holds, so that text read from a
-// file and arrays of another library are looked at where they lie; reused, it allocates nothing.
+// Some consecutive rows, column by column, each column of one kind: text, whole numbers or reals. This is
+// what every source gives and every sink takes. A chunk points at memory that it owns or holds, so that text
+// read from a file and arrays of another library are looked at where they lie; reused, it allocates nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +43,8 @@ struct RowColumn {
   CellStorage storage = CellStorage::kText;
   CellMeaning meaning = CellMeaning::kPlain;  ///< Integers only.
   int scale = 0;                              ///< kDecimal: 0 to 18.
-  /// The type in the words of standard SQL (INTEGER, DECIMAL(10,2), VARCHAR), where the source has one: a sink that
-  /// knows it keeps it. Empty: the sink chooses.
+  /// The type in the words of standard SQL (INTEGER, DECIMAL(10,2), VARCHAR), where the source has one: a
+  /// sink that knows it keeps it. Empty: the sink chooses.
   std::string sql_type{};
   NumberFormat format{};       ///< Reals: how they are written as text.
   std::string missing_text{};  ///< How a missing cell is written as text.
@@ -69,8 +69,9 @@ struct RowCells {
   const Levels* levels = nullptr;
   const std::int64_t* integer = nullptr;  ///< kInteger.
   const double* real = nullptr;           ///< kReal.
-  /// 1 where there is no value; what the cell holds there means nothing, but can be read. Null: every cell has a
-  /// value. Markers in text ("NA") are not flagged: they are text until somebody who knows them looks (TextStyle).
+  /// 1 where there is no value; what the cell holds there means nothing, but can be read. Null: every cell
+  /// has a value. Markers in text ("NA") are not flagged: they are text until somebody who knows them looks
+  /// (TextStyle).
   const std::uint8_t* missing = nullptr;
 
   [[nodiscard]] bool is_missing(std::size_t row) const { return missing != nullptr && missing[row] != 0; }
@@ -100,7 +101,8 @@ struct CellBuffer {
   void clear();
 };
 
-/// Rows on their way. Owns or holds its memory, so it may be handed to another thread; it can be moved, not copied.
+/// Rows on their way. Owns or holds its memory, so it may be handed to another thread; it can be moved, not
+/// copied.
 class RowChunk {
  public:
   RowChunk() = default;
@@ -160,8 +162,8 @@ void copy_rows(const RowChunk& from, RowChunk& to);
 /// The value of a cell that is not missing as a number: integers and reals, decimals divided by their scale.
 double number_at(const RowColumn& column, const RowCells& cells, std::size_t row);
 
-/// Appends a cell as text: a missing one as column.missing_text, true and false, dates as 2024-01-31, times as
-/// 2024-01-31 12:30:00, with as many digits of a second as there are.
+/// Appends a cell as text: a missing one as column.missing_text, true and false, dates as 2024-01-31, times
+/// as 2024-01-31 12:30:00, with as many digits of a second as there are.
 void append_text(const RowColumn& column, const RowCells& cells, std::size_t row, std::string& out);
 
 }  // namespace ppan

@@ -17,7 +17,8 @@ std::vector<std::string> RowSource::column_names() const {
 }
 
 std::optional<std::size_t> RowSource::find(std::string_view name) const {
-  const auto at = std::find_if(columns_.begin(), columns_.end(), [&](const auto& c) { return c.name == name; });
+  const auto at =
+      std::find_if(columns_.begin(), columns_.end(), [&](const auto& c) { return c.name == name; });
   if (at == columns_.end()) return std::nullopt;
   return static_cast<std::size_t>(at - columns_.begin());
 }
@@ -27,7 +28,8 @@ void RowSource::set_columns(std::vector<RowColumn> columns) {
   std::unordered_map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].name.empty())
-      throw Error(ErrorCode::kBadInput, fmt::format("{}: column {} has no name", name_, i + 1), "give it one");
+      throw Error(ErrorCode::kBadInput, fmt::format("{}: column {} has no name", name_, i + 1),
+                  "give it one");
     const auto [before, is_new] = seen.emplace(columns[i].name, i);
     if (!is_new)
       throw Error(ErrorCode::kBadInput,

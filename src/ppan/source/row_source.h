@@ -37,8 +37,8 @@ class RowSource {
   [[nodiscard]] const std::string& name() const { return name_; }
 
   /// The next rows, at least one; false when there are no more. Rows come in the order of the source. Not for
-  /// several threads at a time. Throws Error(kBadInput) for rows that are not as columns() says, and Error(kIo)
-  /// when the source fails, with its own words.
+  /// several threads at a time. Throws Error(kBadInput) for rows that are not as columns() says, and
+  /// Error(kIo) when the source fails, with its own words.
   virtual bool next(RowChunk& chunk) = 0;
   /// How many rows there will be, if that is known without reading them.
   [[nodiscard]] virtual std::optional<std::int64_t> row_count() const { return std::nullopt; }
@@ -47,7 +47,8 @@ class RowSource {
 
  protected:
   explicit RowSource(std::string name) : name_(std::move(name)) {}
-  /// Takes the columns. Throws Error(kBadInput) for names that are empty or repeated, and for no columns at all.
+  /// Takes the columns. Throws Error(kBadInput) for names that are empty or repeated, and for no columns at
+  /// all.
   void set_columns(std::vector<RowColumn> columns);
   void set_style(TextStyle style) { style_ = std::move(style); }
   void set_name(std::string name) { name_ = std::move(name); }
@@ -58,8 +59,8 @@ class RowSource {
   TextStyle style_;
 };
 
-/// Rows a chunk has at most, where nobody says otherwise: enough for loops to run at full speed, few enough to stay in
-/// cache.
+/// Rows a chunk has at most, where nobody says otherwise: enough for loops to run at full speed, few enough
+/// to stay in cache.
 inline constexpr std::int64_t kChunkRows = 1024;
 
 }  // namespace ppan

@@ -16,8 +16,8 @@
 
 #include "ppan/core/problem.h"
 #include "ppan/encode/encoder.h"
-#include "ppan/read/schema.h"
 #include "ppan/model/codebook.h"
+#include "ppan/read/schema.h"
 #include "ppan/train/train.h"
 
 namespace ppan {

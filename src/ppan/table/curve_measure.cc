@@ -24,15 +24,17 @@ std::vector<AttackPower> measure_power(const CurveRows& rows) {
   options.measure_power = true;
   options.quick = true;
   options.training_releases = 1;
-  const TrainedRows trained{rows.train, [&](std::int64_t) { return rows.useful(rows.train); }, rows.train_kept};
-  const AuditReport report = measure_leakage({.rows = rows.held_out.rows,
-                                              .schema = rows.schema,
-                                              .encoding = rows.encoding,
-                                              .release = [&](std::int64_t) { return rows.useful(rows.held_out.rows); },
-                                              .kept = rows.held_out.kept,
-                                              .unit = rows.held_out.unit,
-                                              .trained = &trained},
-                                             options);
+  const TrainedRows trained{rows.train, [&](std::int64_t) { return rows.useful(rows.train); },
+                            rows.train_kept};
+  const AuditReport report =
+      measure_leakage({.rows = rows.held_out.rows,
+                       .schema = rows.schema,
+                       .encoding = rows.encoding,
+                       .release = [&](std::int64_t) { return rows.useful(rows.held_out.rows); },
+                       .kept = rows.held_out.kept,
+                       .unit = rows.held_out.unit,
+                       .trained = &trained},
+                      options);
   std::vector<AttackPower> power;
   for (const AttributeAudit& attribute : report.attributes) {
     if (attribute.power) power.push_back(*attribute.power);
@@ -50,9 +52,9 @@ CurveMeasure::Releases CurveMeasure::releases(const TableModel& model) const {
 
 AuditReport CurveMeasure::leakage(const CurvePart& part, const Releases& release, LeakageDetail detail,
                                   const TableModel* model) const {
-  const TrainedRows trained{
-      rows_.train, [&](std::int64_t number) { return release(rows_.train, number + kTrainedDraws); },
-      rows_.train_kept};
+  const TrainedRows trained{rows_.train,
+                            [&](std::int64_t number) { return release(rows_.train, number + kTrainedDraws); },
+                            rows_.train_kept};
   LeakageInput input{.rows = part.rows,
                      .schema = rows_.schema,
                      .encoding = rows_.encoding,

@@ -25,7 +25,7 @@ constexpr double kKeepWithin = 0.05;
 constexpr double kOverspent = 0.02;  // of a budget, that is not worth giving back
 // Of the distortion a reference was meant to have: calibration on other draws misses it by a few per cent.
 constexpr double kReachedShare = 0.85;
-constexpr int kEndSteps = 4;         // in which the last point goes on to independent rows, where it must
+constexpr int kEndSteps = 4;          // in which the last point goes on to independent rows, where it must
 constexpr double kEndDeviations = 1;  // of what attackers find, that are taken for chance
 constexpr double kNormal95 = 1.96;
 constexpr std::size_t kMostDropped = 6;
@@ -159,14 +159,17 @@ bool train_game(const CurveRows& rows, const CurveStart& start, const CurveMeasu
   return true;
 }
 
-// The last point is an end. On few rows the adversary of the game misses what fresh attackers find; as long as they find
-// more in the releases of training rows than in a row that is the same for everybody, more of the heads, those that told
-// most first, draw without looking at the row. With all of them nothing is left to find.
+// The last point is an end. On few rows the adversary of the game misses what fresh attackers find; as long
+// as they find more in the releases of training rows than in a row that is the same for everybody, more of
+// the heads, those that told most first, draw without looking at the row. With all of them nothing is left to
+// find.
 void reach_the_end(TrainedPoint& point, const CurveRows& rows, const CurveMeasure& measure) {
   const TableComponent trained = point.model->components().front();
   if (point.model->components().size() != 1 || trained.kind != ComponentKind::kHeads) return;
   const CurvePart sample = rows.train_sample();
-  const auto found = [&](const TableModel& model) { return measure.leakage(sample, measure.releases(model)).leakage(); };
+  const auto found = [&](const TableModel& model) {
+    return measure.leakage(sample, measure.releases(model)).leakage();
+  };
   const double least = found(*rows.constant).nats;
   const auto seen = [&](const Estimate& estimate) {
     const double half = estimate.interval95 ? (estimate.interval95->high - estimate.interval95->low) / 2 : 0;
@@ -237,7 +240,8 @@ std::optional<MeasuredRelease> noise_reference(const NoiseKindOf& kind, const Cu
   const double reached =
       measure_change(rows.held_out.rows, release(rows.held_out.rows, 0), rows.encoding).distortion;
   if (reached < kReachedShare * distortion) return std::nullopt;
-  MeasuredRelease out = measure.measure(kind.series, fmt::format("noise of strength {:.3g}", strength), release);
+  MeasuredRelease out =
+      measure.measure(kind.series, fmt::format("noise of strength {:.3g}", strength), release);
   out.budget = distortion;
   out.task = measure.tasks([&](const EncodedRows& from) { return release(from, 0); });
   return out;
@@ -284,7 +288,8 @@ std::optional<TrainedPoint> train_curve_point(const CurveRows& rows, const Curve
   return out;
 }
 
-AuditedPoint audit_curve_point(const TrainedPoint& point, const CurveRows& rows, const CurveMeasure& measure) {
+AuditedPoint audit_curve_point(const TrainedPoint& point, const CurveRows& rows,
+                               const CurveMeasure& measure) {
   const auto begin = Clock::now();
   AuditedPoint out;
   out.measured = measure.measure_model("ppan/table", fmt::format("point {}", point.number), *point.model);
@@ -328,7 +333,8 @@ MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure&
 }
 
 MeasuredRelease measure_unchanged(const CurveRows& rows, const CurveMeasure& measure) {
-  return measure.measure_model("reference/unchanged", "as it is", unchanged_model(rows.schema, rows.encoding));
+  return measure.measure_model("reference/unchanged", "as it is",
+                               unchanged_model(rows.schema, rows.encoding));
 }
 
 std::vector<std::string> noise_series(const CurveRows& rows) {
@@ -357,7 +363,9 @@ MeasuredRelease dropped_reference(const CurveRows& rows, const CurveMeasure& mea
   std::vector<std::string> names;
   for (const std::int32_t column : gone)
     names.push_back(rows.encoding.columns[static_cast<std::size_t>(column)].name);
-  const auto release = [&](const EncodedRows& from) { return drop_columns(from, columns, gone, rows.encoding); };
+  const auto release = [&](const EncodedRows& from) {
+    return drop_columns(from, columns, gone, rows.encoding);
+  };
   MeasuredRelease out =
       measure.measure("reference/dropped", fmt::format("without {}", fmt::join(names, ", ")),
                       [&](const EncodedRows& from, std::int64_t) { return release(from); });

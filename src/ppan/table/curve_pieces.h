@@ -6,7 +6,8 @@
 //     start      a mechanism that hides nothing, from which every point is trained
 //     training   a model for one budget; where budgets are spread, the last point tells how far
 //     audit      what the model of a point costs and gives away
-//     references the table unchanged, one row for everybody, rows drawn independently, columns dropped, noise at a point's distortion
+//     references the table unchanged, one row for everybody, rows drawn independently, columns dropped, noise
+//     at a point's distortion
 
 #include <cstdint>
 #include <functional>

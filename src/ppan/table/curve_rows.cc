@@ -18,8 +18,8 @@ namespace ppan {
 namespace {
 
 constexpr std::int64_t kReleasedAtOnce = 4096;
-// Columns from which on fewer rows are released at once: heads hold a probability of every cell of every column, 100 MB for so
-// many columns and rows.
+// Columns from which on fewer rows are released at once: heads hold a probability of every cell of every
+// column, 100 MB for so many columns and rows.
 constexpr std::int64_t kWideColumns = 100;
 constexpr std::int64_t kLeastAtOnce = 256;
 
@@ -62,7 +62,8 @@ Units units_at(const Units& unit, const std::vector<std::int32_t>& which) {
   return out;
 }
 
-std::vector<AuditColumn> kept_at(const CurveRows& rows, const Table& table, const std::vector<std::int32_t>& which) {
+std::vector<AuditColumn> kept_at(const CurveRows& rows, const Table& table,
+                                 const std::vector<std::int32_t>& which) {
   std::vector<AuditColumn> out;
   for (const std::string& name : rows.schema.kept_columns()) {
     const TableColumn* column = table.find(name);
@@ -79,9 +80,11 @@ CurvePart part_of(const CurveRows& rows, const Table& table, const EncodedRows& 
 
 // What the game is played on.
 void make_players(CurveRows& rows) {
-  rows.recipient = RecipientMeasure(rows.train, rows.held_out.rows, rows.encoding.indices_of(rows.schema.useful), rows.encoding);
+  rows.recipient = RecipientMeasure(rows.train, rows.held_out.rows,
+                                    rows.encoding.indices_of(rows.schema.useful), rows.encoding);
   if (rows.heads()) {
-    rows.heads_fit = fit_heads(rows.train, rows.schema, rows.encoding, rows.options.heads.levels, rows.options.heads.least_rows);
+    rows.heads_fit = fit_heads(rows.train, rows.schema, rows.encoding, rows.options.heads.levels,
+                               rows.options.heads.least_rows);
     rows.heads_train = heads_rows(rows.train, rows.schema, rows.encoding, rows.heads_fit);
     return;
   }
@@ -143,7 +146,8 @@ CurveRows make_curve_rows(const Table& table, const Schema& schema, const Encodi
   const FamilyChoice choice = choose_family(options, out.schema, out.encoding);
   out.options.training.family = choice.family;
   if (!choice.why_not_heads.empty())
-    out.notices.push_back(fmt::format("the mechanism is noise-input instead of heads: {}", choice.why_not_heads));
+    out.notices.push_back(
+        fmt::format("the mechanism is noise-input instead of heads: {}", choice.why_not_heads));
   out.split = split_rows(table, out.schema, options.validation, options.test, out.seed_of("split"));
   std::vector<std::int32_t> every(out.encoding.columns.size());
   std::iota(every.begin(), every.end(), 0);

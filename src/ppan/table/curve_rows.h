@@ -38,16 +38,17 @@ struct CurveRows {
   std::vector<std::string> notices{};
   EncodedRows train{};
   std::vector<AuditColumn> train_kept{};  ///< What goes with `train`.
-  CurvePart validation{};    ///< Empty where no choice is made on them: then they are among the held-out rows.
-  CurvePart held_out{};      ///< Rows that no mechanism saw and no choice was made on.
-  std::vector<std::int32_t> sample{};  ///< Positions in `train` of as many rows; see train_sample(). What goes with them:
+  CurvePart validation{};  ///< Empty where no choice is made on them: then they are among the held-out rows.
+  CurvePart held_out{};    ///< Rows that no mechanism saw and no choice was made on.
+  std::vector<std::int32_t>
+      sample{};  ///< Positions in `train` of as many rows; see train_sample(). What goes with them:
   Units sample_unit{};
   std::vector<AuditColumn> sample_kept{};
-  double grid_cost = 0;      ///< Distortion of the table as it is, rounded to the grids.
-  double most_distortion = 0;               ///< Of the constant release, on the training rows.
-  std::optional<TableModel> constant{};     ///< Always there.
-  std::optional<TableGame> game{};          ///< Absent for a codebook and for heads.
-  CodebookShape codebook_shape{};           ///< Of a codebook, like the following.
+  double grid_cost = 0;                  ///< Distortion of the table as it is, rounded to the grids.
+  double most_distortion = 0;            ///< Of the constant release, on the training rows.
+  std::optional<TableModel> constant{};  ///< Always there.
+  std::optional<TableGame> game{};       ///< Absent for a codebook and for heads.
+  CodebookShape codebook_shape{};        ///< Of a codebook, like the following.
   CodebookRows codebook_train{};
   CodebookRows codebook_held_out{};
   HeadsFit heads_fit{};  ///< Of heads, like the following.
@@ -59,8 +60,8 @@ struct CurveRows {
   /// Whether the mechanism sees every column that it releases.
   [[nodiscard]] bool observes_useful() const;
   [[nodiscard]] EncodedRows useful(const EncodedRows& rows) const;
-  /// As many training rows as are held out, so that attackers have the same chances on both. Made anew by each call: of a
-  /// wide table they take 80 MB for 4,000 rows.
+  /// As many training rows as are held out, so that attackers have the same chances on both. Made anew by
+  /// each call: of a wide table they take 80 MB for 4,000 rows.
   [[nodiscard]] CurvePart train_sample() const;
   [[nodiscard]] std::string mechanism() const;  ///< The family that is used.
   /// A seed of its own for everything that draws.

@@ -26,7 +26,8 @@ HeadTokens tokens_of(const HeadsFit& fit) {
         const auto bins = static_cast<std::int32_t>(levels.bin.size());
         if (levels.numeric && cell[m] >= spikes && cell[m] < spikes + bins) cell[m] = spikes;
       }
-      token.push_back(known.try_emplace(std::move(cell), static_cast<std::int32_t>(known.size())).first->second);
+      token.push_back(
+          known.try_emplace(std::move(cell), static_cast<std::int32_t>(known.size())).first->second);
     }
     out.count.push_back(static_cast<Index>(known.size()));
     out.first.push_back(first);
@@ -49,7 +50,8 @@ void HeadsBatch::gather(const HeadsRows& from, const HeadsView& view, std::span<
   own.resize(from.own.rows(), count);
   number.resize(from.number.rows(), count);
   for (Index f = 0; f < features.cols(); ++f) {
-    for (Index i = 0; i < count; ++i) features(i, f) = from.coded.features(which[static_cast<std::size_t>(i)], f);
+    for (Index i = 0; i < count; ++i)
+      features(i, f) = from.coded.features(which[static_cast<std::size_t>(i)], f);
   }
   for (Index i = 0; i < count; ++i) {
     own.col(i) = from.own.col(which[static_cast<std::size_t>(i)]);
@@ -85,7 +87,9 @@ std::vector<Index> player_units(const std::vector<Index>& hidden, Index rows) {
 }
 
 BatchCycle::BatchCycle(std::vector<std::int32_t> rows, Index batch)
-    : rows_(std::move(rows)), batch_(std::min(static_cast<std::size_t>(batch), rows_.size())), at_(rows_.size()) {}
+    : rows_(std::move(rows)),
+      batch_(std::min(static_cast<std::size_t>(batch), rows_.size())),
+      at_(rows_.size()) {}
 
 std::span<const std::int32_t> BatchCycle::next(RandomSource& random) {
   if (at_ + batch_ > rows_.size()) {

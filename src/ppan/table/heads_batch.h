@@ -13,8 +13,8 @@
 
 namespace ppan {
 
-/// What the players see of a head: its cells, with all bins of a number as one, since the number itself stands beside
-/// them. Bins each by themselves would let an adversary overfit the training rows.
+/// What the players see of a head: its cells, with all bins of a number as one, since the number itself
+/// stands beside them. Bins each by themselves would let an adversary overfit the training rows.
 struct HeadTokens {
   std::vector<Symbols> of_cell{};
   std::vector<Index> count{};

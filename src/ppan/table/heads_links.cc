@@ -33,7 +33,9 @@ double information(const CellRows& own, Index a, Index b, Index cells_a, Index c
       if (joint(x, y) > 0) sum += joint(x, y) / rows * std::log(joint(x, y) * rows / (of_a[x] * of_b[y]));
     }
   }
-  const auto seen = [](const Vector<double>& count) { return static_cast<double>((count.array() > 0).count()) - 1; };
+  const auto seen = [](const Vector<double>& count) {
+    return static_cast<double>((count.array() > 0).count()) - 1;
+  };
   return sum - seen(of_a) * seen(of_b) / (2 * rows);
 }
 
@@ -41,7 +43,11 @@ double information(const CellRows& own, Index a, Index b, Index cells_a, Index c
 class LinkFit {
  public:
   LinkFit(const CellRows& own, const std::vector<Index>& cells, Index head, std::vector<Index> from)
-      : own_(own), cells_(cells), head_(head), from_(std::move(from)), count_(cells[static_cast<std::size_t>(head)]) {
+      : own_(own),
+        cells_(cells),
+        head_(head),
+        from_(std::move(from)),
+        count_(cells[static_cast<std::size_t>(head)]) {
     Index next = count_;
     for (const Index g : from_) {
       first_.push_back(next);
@@ -50,7 +56,8 @@ class LinkFit {
     parameters_.setZero(next);
     for (Index i = 0; i < own.cols(); ++i) parameters_[own(head, i)] += 1;
     parameters_.head(count_) =
-        ((parameters_.head(count_).array() + static_cast<float>(kPrior)) / static_cast<float>(own.cols())).log();
+        ((parameters_.head(count_).array() + static_cast<float>(kPrior)) / static_cast<float>(own.cols()))
+            .log();
   }
 
   void run(const LearnAndTest& rows, RandomSource& random) {
@@ -129,7 +136,8 @@ HeadLinks fit_links(const CellRows& own, const std::vector<Index>& cells, std::u
   for (Index h = 0; h < own.rows(); ++h) {
     std::vector<std::pair<double, Index>> told;
     for (Index g = 0; g < h; ++g) {
-      const double nats = information(own, g, h, cells[static_cast<std::size_t>(g)], cells[static_cast<std::size_t>(h)]);
+      const double nats =
+          information(own, g, h, cells[static_cast<std::size_t>(g)], cells[static_cast<std::size_t>(h)]);
       if (nats > 0) told.emplace_back(-nats, g);
     }
     std::sort(told.begin(), told.end());

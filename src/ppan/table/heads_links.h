@@ -1,7 +1,7 @@
 #pragma once
 
-// A model of the heads, one after the other: P(c_h | c_1, ..., c_{h-1}) as a softmax of base_h(c) and a matrix for each
-// earlier head that tells about this one (HeadLink). A head that is redrawn is drawn from it.
+// A model of the heads, one after the other: P(c_h | c_1, ..., c_{h-1}) as a softmax of base_h(c) and a
+// matrix for each earlier head that tells about this one (HeadLink). A head that is redrawn is drawn from it.
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,8 @@ struct HeadLinks {
   std::vector<Vector<float>> base{};  ///< Of each head.
   std::vector<HeadLink> links{};
 };
-/// Fitted to the cells of rows (heads x rows), each head on most of them and kept where it predicts the others best.
+/// Fitted to the cells of rows (heads x rows), each head on most of them and kept where it predicts the
+/// others best.
 HeadLinks fit_links(const CellRows& own, const std::vector<Index>& cells, std::uint64_t seed);
 
 }  // namespace ppan

@@ -55,12 +55,14 @@ template <typename Scalar>
 void NumberCodes<Scalar>::encode(const Matrix<Scalar>& v, Matrix<Scalar>& out) const {
   out.resize(inputs(), v.cols());
   for (Index i = 0; i < v.cols(); ++i) {
-    for (std::size_t n = 0; n < knots_.size(); ++n) encode(n, v(static_cast<Index>(n), i), &out(first_[n], i));
+    for (std::size_t n = 0; n < knots_.size(); ++n)
+      encode(n, v(static_cast<Index>(n), i), &out(first_[n], i));
   }
 }
 
 template <typename Scalar>
-void NumberCodes<Scalar>::of_levels(std::size_t n, const Matrix<Scalar>& gradient, Matrix<Scalar>& out) const {
+void NumberCodes<Scalar>::of_levels(std::size_t n, const Matrix<Scalar>& gradient,
+                                    Matrix<Scalar>& out) const {
   out.noalias() = mean_[n].transpose() * gradient.middleRows(first_[n], mean_[n].rows());
 }
 

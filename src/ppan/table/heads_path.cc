@@ -18,8 +18,8 @@ constexpr double kMostGone = 0.8;  // share of the heads that is left out of a r
 constexpr double kHeldOut = 0.2;
 constexpr std::size_t kMostHeldOut = 3000;
 constexpr std::size_t kMostRedrawn = 12;
-constexpr std::size_t kCandidates = 64;  // heads that are looked at in each step but the first
-constexpr double kLeastGain = 0.001;       // nats that a step must save ...
+constexpr std::size_t kCandidates = 64;   // heads that are looked at in each step but the first
+constexpr double kLeastGain = 0.001;      // nats that a step must save ...
 constexpr double kLeastGainShare = 0.01;  // ... and of the whole leakage
 constexpr double kLeastCost = 1e-4;
 
@@ -75,13 +75,16 @@ class SubsetPlayer {
     const Index heads = batch_.token.rows();
     seen_.resize(heads + (of_hidden_ ? 1 : 0), batch_.token.cols());
     seen_.topRows(heads) = batch_.token;
-    for (Index i = 0; of_hidden_ && i < seen_.cols(); ++i) seen_(heads, i) = batch_.kept[static_cast<std::size_t>(i)];
+    for (Index i = 0; of_hidden_ && i < seen_.cols(); ++i)
+      seen_(heads, i) = batch_.kept[static_cast<std::size_t>(i)];
     number_ = batch_.number_code;
   }
   void leave_out(std::size_t head, Index row) {
     seen_(static_cast<Index>(head), row) = static_cast<std::int32_t>(view_.tokens.count[head]);
     for (const std::size_t n : numbers_[head])
-      number_.col(row).segment(view_.numbers.first(n), view_.numbers.first(n + 1) - view_.numbers.first(n)).setZero();
+      number_.col(row)
+          .segment(view_.numbers.first(n), view_.numbers.first(n + 1) - view_.numbers.first(n))
+          .setZero();
   }
 
   const HeadsFit& fit_;
@@ -107,12 +110,13 @@ std::vector<double> redrawn_distortions(const HeadsFit& fit, const CellRows& own
   return out;
 }
 
-// Every look takes a pass over all columns, so that of a wide table each step would take its square: those columns that
-// alone saved most for what they cost are looked at again, in their own order.
+// Every look takes a pass over all columns, so that of a wide table each step would take its square: those
+// columns that alone saved most for what they cost are looked at again, in their own order.
 void keep_telling(const std::vector<double>& saved, std::size_t chosen, std::vector<std::size_t>& looked_at) {
   std::erase(looked_at, chosen);
   if (looked_at.size() <= kCandidates) return;
-  std::stable_sort(looked_at.begin(), looked_at.end(), [&](std::size_t a, std::size_t b) { return saved[a] > saved[b]; });
+  std::stable_sort(looked_at.begin(), looked_at.end(),
+                   [&](std::size_t a, std::size_t b) { return saved[a] > saved[b]; });
   looked_at.resize(kCandidates);
   std::sort(looked_at.begin(), looked_at.end());
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-// Which columns are best redrawn, if any: the path from the whole table to one that tells nothing, on which each step
-// redraws the head that saves most leakage for what it costs in distortion and in knowledge about the tasks. Leakage of
-// what is left is what a network knows that learned from rows with heads left out at random, on rows that it did not
-// learn from.
+// Which columns are best redrawn, if any: the path from the whole table to one that tells nothing, on which
+// each step redraws the head that saves most leakage for what it costs in distortion and in knowledge about
+// the tasks. Leakage of what is left is what a network knows that learned from rows with heads left out at
+// random, on rows that it did not learn from.
 
 #include <cstdint>
 #include <vector>
@@ -13,8 +13,8 @@
 namespace ppan {
 
 struct HeadsPath {
-  /// Heads in the order in which they are drawn: those that are redrawn first come last, so that whatever part of
-  /// the path is redrawn follows what is left.
+  /// Heads in the order in which they are drawn: those that are redrawn first come last, so that whatever
+  /// part of the path is redrawn follows what is left.
   std::vector<std::int32_t> order{};
   /// Distortion when the last, the last two, ... heads are redrawn; as many as the path has steps.
   std::vector<double> redrawn{};

@@ -72,7 +72,8 @@ void CellPlayer<Scalar>::parameter_gradient(const CellRows& rows, const Matrix<S
 }
 
 template <typename Scalar>
-void CellPlayer<Scalar>::step(const CellRows& rows, const Matrix<Scalar>& numbers, double rate, double decay) {
+void CellPlayer<Scalar>::step(const CellRows& rows, const Matrix<Scalar>& numbers, double rate,
+                              double decay) {
   parameter_gradient(rows, numbers, gradient_);
   gradient_ = -gradient_;
   parameters_ *= static_cast<Scalar>(1 - rate * decay);

@@ -39,8 +39,8 @@ class CellPlayer {
   const Matrix<Scalar>& probabilities(const CellRows& rows, const Matrix<Scalar>& numbers);
   /// Mean over the rows of sum_k sum_x p_k(x) log q_k(x), `p` as probabilities() gives them.
   double cross_score(const CellRows& rows, const Matrix<Scalar>& numbers, const Matrix<Scalar>& p);
-  /// After one of the scores with the same arguments: gradient of its mean, times the number of rows, in what was
-  /// seen.
+  /// After one of the scores with the same arguments: gradient of its mean, times the number of rows, in what
+  /// was seen.
   void seen_gradient(const CellRows& rows, const Matrix<Scalar>& numbers, CellGradient<Scalar>& out);
   /// And in the parameters, of the mean.
   void parameter_gradient(const CellRows& rows, const Matrix<Scalar>& numbers, Vector<Scalar>& gradient);
@@ -54,8 +54,8 @@ class CellPlayer {
   std::vector<std::int32_t> levels_;
   Vector<Scalar> parameters_;
   Adam<Scalar> adam_;
-  Matrix<Scalar> log_;      // rows x levels
-  Matrix<Scalar> share_;    // probabilities
+  Matrix<Scalar> log_;       // rows x levels
+  Matrix<Scalar> share_;     // probabilities
   Matrix<Scalar> d_output_;  // of the sum of the scores
   Matrix<Scalar> d_mean_;
   Vector<Scalar> gradient_;

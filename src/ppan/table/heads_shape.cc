@@ -12,14 +12,15 @@
 namespace ppan {
 namespace {
 
-constexpr double kMoveCost = 0.25;  // variances, for leaving the own cell: what is left alone is worth more than nearly right
+constexpr double kMoveCost =
+    0.25;  // variances, for leaving the own cell: what is left alone is worth more than nearly right
 constexpr double kSpikeCost = 1;  // variances, for leaving or entering a spike
 constexpr Index kSamples = 64;
 constexpr float kFarthest = 5;  // standard deviations, as in codebook_features()
 // Cells that chance would bring together in so many times the rows that people must have, and hardly anybody
 // has: they do not go together.
 constexpr double kExpectedRows = 3;
-constexpr double kJoinedMass = 0.05;     // of independent draws, that would be such pairs: then draw together
+constexpr double kJoinedMass = 0.05;  // of independent draws, that would be such pairs: then draw together
 constexpr std::size_t kMostJointCells = 64;
 constexpr double kMostUncovered = 0.01;  // of the rows, with a combination too few people have
 constexpr Index kMostPairCells = 1 << 14U;
@@ -31,7 +32,8 @@ struct Group {
   std::vector<std::int64_t> count;
 };
 
-Group join(const std::vector<std::int32_t>& members, const std::vector<Symbols>& level, std::int64_t least_rows) {
+Group join(const std::vector<std::int32_t>& members, const std::vector<Symbols>& level,
+           std::int64_t least_rows) {
   Group out;
   out.head.member = members;
   std::sort(out.head.member.begin(), out.head.member.end());
@@ -70,7 +72,8 @@ void count_cells(Group& group, const std::vector<ColumnLevels>& released, const 
 // such pairs.
 Matrix<float> stand_together(const Group& a, const Group& b, std::int64_t least_rows, double& mass) {
   const auto rows = static_cast<double>(a.code.size());
-  Matrix<float> joint = Matrix<float>::Zero(static_cast<Index>(a.count.size()), static_cast<Index>(b.count.size()));
+  Matrix<float> joint =
+      Matrix<float>::Zero(static_cast<Index>(a.count.size()), static_cast<Index>(b.count.size()));
   for (std::size_t r = 0; r < a.code.size(); ++r) joint(a.code[r], b.code[r]) += 1;
   mass = 0;
   for (Index i = 0; i < joint.rows(); ++i) {
@@ -153,11 +156,13 @@ LevelValues level_values(const EncodedColumn& column, const ColumnLevels& levels
   for (std::size_t r = 0; r < level.size(); ++r) {
     if (column.code[r] == 0) values[static_cast<std::size_t>(level[r])].push_back(column.value[r]);
   }
-  LevelValues out{Vector<double>::Zero(count), Vector<double>::Zero(count), Matrix<float>::Zero(kSamples, count), {}};
+  LevelValues out{
+      Vector<double>::Zero(count), Vector<double>::Zero(count), Matrix<float>::Zero(kSamples, count), {}};
   const auto spikes = static_cast<std::int32_t>(levels.spike.size());
   for (std::size_t r = 0; r < level.size(); ++r) {
     if (column.code[r] == 0 && level[r] >= spikes)
-      out.binned.push_back(std::clamp(column.value[r], static_cast<double>(-kFarthest), static_cast<double>(kFarthest)));
+      out.binned.push_back(
+          std::clamp(column.value[r], static_cast<double>(-kFarthest), static_cast<double>(kFarthest)));
   }
   for (Index l = 0; l < count; ++l) {
     auto& own = values[static_cast<std::size_t>(l)];
@@ -168,7 +173,8 @@ LevelValues level_values(const EncodedColumn& column, const ColumnLevels& levels
       out.variance[l] += (v - out.mean[l]) * (v - out.mean[l]) / static_cast<double>(own.size());
     for (Index i = 0; i < kSamples; ++i) {
       const auto at = static_cast<std::size_t>((2 * i + 1) * static_cast<Index>(own.size()) / (2 * kSamples));
-      out.sample(i, l) = std::clamp(static_cast<float>(own[std::min(at, own.size() - 1)]), -kFarthest, kFarthest);
+      out.sample(i, l) =
+          std::clamp(static_cast<float>(own[std::min(at, own.size() - 1)]), -kFarthest, kFarthest);
     }
   }
   return out;
@@ -211,7 +217,8 @@ Matrix<double> derived_costs(const ColumnEncoding& how, Index levels) {
       if (how.derived_code[a] != how.derived_code[b]) {
         out(to, own) = 1;
       } else if (how.numeric()) {
-        out(to, own) = (how.derived_value[a] - how.derived_value[b]) * (how.derived_value[a] - how.derived_value[b]);
+        out(to, own) =
+            (how.derived_value[a] - how.derived_value[b]) * (how.derived_value[a] - how.derived_value[b]);
       }
     }
   }
@@ -316,7 +323,8 @@ HeadsFit fit_heads(const EncodedRows& train, const Schema& schema, const Encodin
   const std::vector<std::int32_t> columns = encoding.indices_of(schema.useful);
   std::vector<Symbols> level;
   std::vector<Group> groups;
-  for (std::size_t c = 0; c < columns.size(); ++c) level.push_back(levels_of(train, fit.coded.released[c], encoding));
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    level.push_back(levels_of(train, fit.coded.released[c], encoding));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!encoding.columns[static_cast<std::size_t>(columns[c])].derived_from.empty()) continue;
     groups.push_back(alone(static_cast<std::int32_t>(c), fit.coded.released[c]));
@@ -352,7 +360,9 @@ HeadsRows heads_rows(const EncodedRows& rows, const Schema& schema, const Encodi
       const ColumnLevels& levels = fit.coded.released[static_cast<std::size_t>(member)];
       if (!levels.numeric) continue;
       const EncodedColumn& from = rows.columns[rows.position_of(levels.column)];
-      for (Index r = 0; r < rows.rows; ++r) out.number(n, r) = std::clamp(static_cast<float>(from.value[static_cast<std::size_t>(r)]), -kFarthest, kFarthest);
+      for (Index r = 0; r < rows.rows; ++r)
+        out.number(n, r) =
+            std::clamp(static_cast<float>(from.value[static_cast<std::size_t>(r)]), -kFarthest, kFarthest);
       ++n;
     }
   }

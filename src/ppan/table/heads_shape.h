@@ -17,10 +17,11 @@ namespace ppan {
 /// A number among the members of the heads, as the players of the game see it.
 struct HeadNumber {
   std::int32_t head = 0;
-  Symbols level{};         ///< Of each cell of the head.
-  Vector<float> mean{};    ///< v of each level, 0 for missing ones.
-  Matrix<float> sample{};  ///< Values v that training rows of each level have, evenly through them; a column each.
-  Vector<float> knots{};   ///< Of the bins in which players see it (heads_numbers.h); empty: as one input.
+  Symbols level{};       ///< Of each cell of the head.
+  Vector<float> mean{};  ///< v of each level, 0 for missing ones.
+  Matrix<float>
+      sample{};  ///< Values v that training rows of each level have, evenly through them; a column each.
+  Vector<float> knots{};  ///< Of the bins in which players see it (heads_numbers.h); empty: as one input.
 };
 
 struct HeadsFit {
@@ -31,7 +32,8 @@ struct HeadsFit {
   /// with what leaving or entering a spike costs.
   std::vector<Matrix<float>> distortion{};
   std::vector<Matrix<float>> cost{};
-  std::vector<Matrix<float>> near{};  ///< Added to the tables that heads begin with: 0, and less for cells farther off.
+  std::vector<Matrix<float>>
+      near{};  ///< Added to the tables that heads begin with: 0, and less for cells farther off.
   std::vector<HeadNumber> numbers{};
 };
 

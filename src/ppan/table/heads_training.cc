@@ -18,12 +18,14 @@ constexpr Index kSteps = 3000;
 constexpr int kLeastEpochs = 8;
 constexpr int kMostEpochs = 300;
 constexpr double kDecay = 0.3;  // of the weights of teacher and discriminator, which would overfit without
-// The adversary must not overfit its training rows: what only it knows is hidden at the cost of what everybody needs.
+// The adversary must not overfit its training rows: what only it knows is hidden at the cost of what
+// everybody needs.
 constexpr double kAdversaryDecay = 1;
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
-// Below its budget a mechanism pays a price that falls from the first to the second, until so far into the training. A
-// loose budget would otherwise let the cells go at once, to where nothing tells them the way back.
+// Below its budget a mechanism pays a price that falls from the first to the second, until so far into the
+// training. A loose budget would otherwise let the cells go at once, to where nothing tells them the way
+// back.
 constexpr double kFirstPrice = 0.3;
 constexpr double kLastPrice = 0.05;
 constexpr double kPriceFallsUntil = 0.9;
@@ -35,7 +37,8 @@ constexpr double kTeacherHeldOut = 0.2;
 constexpr float kMarginRate = 0.05F;   // of a batch in the running shares
 constexpr float kLeastMargin = 1e-3F;  // added to shares: rare cells would be held too tightly
 
-CellNetworkShape player_shape(const HeadsStart& start, const HeadsView& view, const HeadsOptions& options, bool kept) {
+CellNetworkShape player_shape(const HeadsStart& start, const HeadsView& view, const HeadsOptions& options,
+                              bool kept) {
   CellNetworkShape shape;
   shape.cells = view.tokens.count;
   if (kept) shape.cells.push_back(start.rows.coded.kept.levels);
@@ -51,7 +54,8 @@ Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options
   const HeadsView view(start.fit);
   CellPlayer<float> teacher(player_shape(start, view, options, false), levels_of_all(start.rows.coded.task));
   teacher.initialise(random);
-  const LearnAndTest part = learn_and_test(start.rows.rows(), kTeacherHeldOut, static_cast<std::size_t>(start.rows.rows()), random);
+  const LearnAndTest part =
+      learn_and_test(start.rows.rows(), kTeacherHeldOut, static_cast<std::size_t>(start.rows.rows()), random);
   HeadsBatch test;
   test.gather(start.rows, view, part.test);
   const bool held_out = !part.test.empty();
@@ -63,8 +67,8 @@ Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options
   for (Index step = 0; step < kTeacherSteps; ++step) {
     some.gather(start.rows, view, cycle.next(random));
     teacher.score(some.token, some.number_code, some.task);
-    teacher.step(some.token, some.number_code, rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)),
-                 kDecay);
+    teacher.step(some.token, some.number_code,
+                 rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)), kDecay);
     if (!held_out || (step + 1) % (kTeacherSteps / kTeacherChecks) != 0) continue;
     if (const double found = teacher.score(test.token, test.number_code, test.task); found > most) {
       most = found;
@@ -84,17 +88,15 @@ class Training {
         parameters_(start.learned.parameters),
         adversary_(player_shape(start, view_, options, true), levels_of_all(start.rows.coded.hidden)),
         judge_(player_shape(start, view_, options, false), {2}),
-        budget_({.form = BudgetForm::kDual,
-                 .limit = budget,
-                 .weight = kDualWeight,
-                 .dual_rate = kDualRate}),
+        budget_({.form = BudgetForm::kDual, .limit = budget, .weight = kDualWeight, .dual_rate = kDualRate}),
         random_(SeededRandom(seed).fork("draws")),
         order_(static_cast<std::size_t>(start.rows.rows())) {
     SeededRandom first = SeededRandom(seed).fork("players");
     adversary_.initialise(first);
     judge_.initialise(first);
     if (start.learned.teacher.size() > 0) {
-      teacher_ = CellPlayer<float>(player_shape(start, view_, options, false), levels_of_all(start.rows.coded.task));
+      teacher_ =
+          CellPlayer<float>(player_shape(start, view_, options, false), levels_of_all(start.rows.coded.task));
       teacher_.parameters() = start.learned.teacher;
     }
     std::iota(order_.begin(), order_.end(), 0);
@@ -181,8 +183,8 @@ class Training {
     return stop;
   }
 
-  // New cells, and the numbers that would be released for them: the own one where its cell stays. The players need no
-  // probabilities, which are most of the work.
+  // New cells, and the numbers that would be released for them: the own one where its cell stays. The players
+  // need no probabilities, which are most of the work.
   void draw(bool with_probabilities) {
     const Index count = batch_.own.cols();
     noise_.resize(count, options_.noise_inputs);
@@ -211,7 +213,8 @@ class Training {
     for (Index i = 0; i < count; ++i) with_kept_(drawn_.rows(), i) = batch_.kept[static_cast<std::size_t>(i)];
   }
 
-  // The adversary's steps and one of the discriminator, on draws of their own; returns what the adversary scored.
+  // The adversary's steps and one of the discriminator, on draws of their own; returns what the adversary
+  // scored.
   double step_players(double rate) {
     double sum = 0;
     for (int s = 0; s < options_.adversary_steps; ++s) {
@@ -241,7 +244,8 @@ class Training {
     number_gradient_ += weight * seen_.numbers;
   }
 
-  // From what players see to d(indicator) of the cells: for each cell its token, and the number it would be released with.
+  // From what players see to d(indicator) of the cells: for each cell its token, and the number it would be
+  // released with.
   void spread_to_cells() {
     for (Index i = 0; i < cost_.cols(); ++i) {
       for (std::size_t h = 0; h < view_.tokens.of_cell.size(); ++h) {
@@ -259,8 +263,9 @@ class Training {
       view_.numbers.of_levels(n, number_gradient_, of_levels_);
       for (Index i = 0; i < cost_.cols(); ++i) {
         const std::int32_t own = number.level[static_cast<std::size_t>(batch_.own(number.head, i))];
-        of_levels_(own, i) =
-            number_gradient_.col(i).segment(code, inputs).dot(batch_.number_code.col(i).segment(code, inputs));
+        of_levels_(own, i) = number_gradient_.col(i)
+                                 .segment(code, inputs)
+                                 .dot(batch_.number_code.col(i).segment(code, inputs));
         for (std::size_t c = 0; c < number.level.size(); ++c)
           cost_(first + static_cast<Index>(c), i) += of_levels_(number.level[c], i);
       }
@@ -283,7 +288,8 @@ class Training {
     add_seen(1);
     if (start_.learned.teacher.size() > 0) {
       const Matrix<float> before = teacher_.probabilities(batch_.token, batch_.number_code);
-      const double own = static_cast<double>((before.array() * (before.array() + 1e-12F).log()).sum()) / count;
+      const double own =
+          static_cast<double>((before.array() * (before.array() + 1e-12F).log()).sum()) / count;
       const double lost = own - teacher_.cross_score(token_, code_, before);
       const float weight = price * static_cast<float>(options_.task_weight);
       report.penalty += static_cast<double>(weight) * lost;
@@ -309,7 +315,8 @@ class Training {
   // The gradient of KL(shares of the cells released || shares of the training rows), over the last batches.
   void add_margins() {
     running_ += kMarginRate * (network_.probability().rowwise().mean() - running_);
-    const Vector<float> log_ratio = ((running_.array() + kLeastMargin) / (margin_.array() + kLeastMargin)).log();
+    const Vector<float> log_ratio =
+        ((running_.array() + kLeastMargin) / (margin_.array() + kLeastMargin)).log();
     cost_.colwise() += static_cast<float>(options_.margin_weight) * log_ratio;
   }
 
@@ -394,7 +401,8 @@ int heads_epochs(Index rows, const HeadsOptions& options) {
       static_cast<int>(std::clamp<Index>(kSteps / batches, kLeastEpochs, kMostEpochs)));
 }
 
-HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options, std::uint64_t seed) {
+HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options,
+                         std::uint64_t seed) {
   require_none(options.check(), "heads cannot be trained:");
   const SeededRandom random(seed);
   const HeadsPath path =
@@ -408,7 +416,8 @@ HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const Heads
   const HeadsShape shape = heads.shape(start.rows.coded.features.cols());
   HeadLinks links = fit_links(start.rows.own, shape.cells, random.fork("links").next());
   SeededRandom first = random.fork("heads");
-  HeadsNetwork<float>(shape).initialise(first, start.fit.near, static_cast<float>(kKeptGate), learned.parameters);
+  HeadsNetwork<float>(shape).initialise(first, start.fit.near, static_cast<float>(kKeptGate),
+                                        learned.parameters);
   learned.links = std::move(links.links);
   learned.base = std::move(links.base);
   learned.teacher = train_teacher(start, options, random.fork("teacher").next());
@@ -435,8 +444,8 @@ Heads first_heads(const HeadsStart& start, const HeadsOptions& options) {
   return out;
 }
 
-TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOptions& options, std::uint64_t seed,
-                         const std::vector<Observer>& observers) {
+TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOptions& options,
+                         std::uint64_t seed, const std::vector<Observer>& observers) {
   Training training(start, budget, options, seed);
   TrainedHeads out;
   out.summary = training.run(observers);

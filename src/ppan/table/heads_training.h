@@ -3,16 +3,18 @@
 // Training of heads (model/heads.h). With rows drawn by the mechanism, its loss is
 //
 //     mean log q(x|z,t)  +  price * ( a cost(w,z) + b KL(teacher(w) || teacher(z)) + g log D(z) )
-//                        +  m sum_h KL(shares of the cells of head h that are released || shares in the training rows),
+//                        +  m sum_h KL(shares of the cells of head h that are released || shares in the
+//                        training rows),
 //
 // cost: the distortion of the table (TableChange) and what leaving or entering a spike costs, both by exact
 // expectation; q: an adversary that learns along, conditioned on the tasks t that are released as they are;
 // teacher: a model of the tasks that was fitted to original rows and then frozen; D: a discriminator that
-// tells released rows from original ones. Without the last term a mechanism hides by moving everybody to one side
-// (husbands become wives, who tell nothing any more); with it, people change places. What depends on a cell that was
-// drawn has the straight-through gradient. A point begins with those columns redrawn (heads_path.h, heads_links.h) that
-// its budget pays for, and with the others kept. The price is that of a budget (game/budget.h): moved until the distortion is what is allowed; with budget
-// left, it is a price that falls along the training, so that a mechanism with nothing left to hide gives the rest back.
+// tells released rows from original ones. Without the last term a mechanism hides by moving everybody to one
+// side (husbands become wives, who tell nothing any more); with it, people change places. What depends on a
+// cell that was drawn has the straight-through gradient. A point begins with those columns redrawn
+// (heads_path.h, heads_links.h) that its budget pays for, and with the others kept. The price is that of a
+// budget (game/budget.h): moved until the distortion is what is allowed; with budget left, it is a price that
+// falls along the training, so that a mechanism with nothing left to hide gives the rest back.
 
 #include <cstdint>
 #include <optional>
@@ -45,14 +47,15 @@ int heads_epochs(Index rows, const HeadsOptions& options);
 
 /// What every point starts with: heads that keep their cells, what they are redrawn from, and the teacher.
 struct HeadsLearned {
-  std::vector<std::int32_t> order{};       ///< See HeadsPath, like the following.
+  std::vector<std::int32_t> order{};  ///< See HeadsPath, like the following.
   std::vector<double> redrawn{};
-  std::vector<HeadLink> links{};           ///< See HeadLinks, like the following; heads in that order.
+  std::vector<HeadLink> links{};  ///< See HeadLinks, like the following; heads in that order.
   std::vector<Vector<float>> base{};
   Vector<float> parameters{};
   Vector<float> teacher{};  ///< Empty without tasks.
 };
-HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options, std::uint64_t seed);
+HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options,
+                         std::uint64_t seed);
 
 /// The same with the rows, heads in the order in which they are drawn.
 struct HeadsStart {
@@ -70,7 +73,7 @@ struct TrainedHeads {
   TrainSummary summary{};
 };
 /// A point with a mean distortion of at most `budget` on the training rows.
-TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOptions& options, std::uint64_t seed,
-                         const std::vector<Observer>& observers = {});
+TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOptions& options,
+                         std::uint64_t seed, const std::vector<Observer>& observers = {});
 
 }  // namespace ppan

@@ -15,8 +15,8 @@ constexpr double kSpikeShare = 0.05;
 constexpr int kBins = 10;
 constexpr std::size_t kMostPairs = 5000;  // of columns whose association is compared: all pairs of up to 100
 
-// A hash of everything that is written of each row, column after column: the rows themselves of a wide table would
-// take as much memory as the table. Two of a million rows meet by chance once in 40 million tables.
+// A hash of everything that is written of each row, column after column: the rows themselves of a wide table
+// would take as much memory as the table. Two of a million rows meet by chance once in 40 million tables.
 std::vector<std::uint64_t> row_keys(const EncodedRows& rows, const std::vector<std::int32_t>& columns,
                                     const Encoding& encoding) {
   std::vector<std::uint64_t> key(static_cast<std::size_t>(rows.rows), 0);
@@ -113,7 +113,8 @@ Symbols RecipientMeasure::coded(const EncodedRows& rows, std::size_t column) con
   Symbols out(from.code.size());
   for (std::size_t r = 0; r < out.size(); ++r) {
     const auto at = std::lower_bound(edges.begin(), edges.end(), how.decode(from.value[r])) - edges.begin();
-    out[r] = static_cast<std::int32_t>(from.code[r] == 0 ? at : static_cast<std::ptrdiff_t>(edges.size()) + 1);
+    out[r] =
+        static_cast<std::int32_t>(from.code[r] == 0 ? at : static_cast<std::ptrdiff_t>(edges.size()) + 1);
   }
   return out;
 }
@@ -127,7 +128,8 @@ std::vector<double> RecipientMeasure::associations(const EncodedRows& rows) cons
     levels.push_back(how.numeric() ? static_cast<std::int32_t>(edge_[c].size()) + 2 : how.width());
   }
   std::vector<double> out;
-  for (const auto& [a, b] : column_pairs(code.size())) out.push_back(cramer(code[a], levels[a], code[b], levels[b]));
+  for (const auto& [a, b] : column_pairs(code.size()))
+    out.push_back(cramer(code[a], levels[a], code[b], levels[b]));
   return out;
 }
 

@@ -3,8 +3,8 @@
 // What the rows of a release are like beside the original ones: whether columns still go together, whether
 // favourite values are as frequent as they were, and whether somebody else's row was handed out.
 
-#include <memory>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>

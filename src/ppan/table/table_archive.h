@@ -62,7 +62,8 @@ void members(Archive& archive, MeasuredRelease& value) {
 /// Without the model, which has a form of its own.
 template <typename Archive>
 void members(Archive& archive, TrainedPoint& value) {
-  auto& [number, budget, training_distortion, training_belief, training, held_out_distortion, seconds, model] = value;
+  auto& [number, budget, training_distortion, training_belief, training, held_out_distortion, seconds,
+         model] = value;
   archive(number, budget, training_distortion, training_belief, training, held_out_distortion, seconds);
 }
 template <typename Archive>

@@ -40,7 +40,8 @@ Symbols kept_code(const TableModel& model, const EncodedRows& rows, std::int32_t
 bool forgets(const TableModel& model, const TableComponent& component) {
   return component.kind == ComponentKind::kConstant ||
          (component.kind == ComponentKind::kHeads &&
-          forgets_rows(*component.heads, codebook_features(model.observed_layout(), component.heads->observed)));
+          forgets_rows(*component.heads,
+                       codebook_features(model.observed_layout(), component.heads->observed)));
 }
 
 // All that is told is what is released as it is.
@@ -77,8 +78,9 @@ std::vector<Estimate> component_bounds(const TableModel& model, const TableCompo
       return {{.nats = 0,
                .interval95 = std::nullopt,
                .bound = Bound::kUpper,
-               .method = component.kind == ComponentKind::kConstant ? "every row is released alike"
-                                                                    : "rows are drawn without looking at the record",
+               .method = component.kind == ComponentKind::kConstant
+                             ? "every row is released alike"
+                             : "rows are drawn without looking at the record",
                .samples = 0}};
     case ComponentKind::kCodebook:
       return codebook_bounds(model, component, rows, x);
@@ -109,11 +111,13 @@ Estimate entropy_bound(const HiddenCode& x) {
 
 std::vector<Estimate> table_upper_bounds(const TableModel& model, const EncodedRows& rows,
                                          const HiddenCode& x, const DensityBoundOptions& options) {
-  // What is released as it is counts with a codeword and where nothing else is told; with other densities it does not.
+  // What is released as it is counts with a codeword and where nothing else is told; with other densities it
+  // does not.
   const auto& parts = model.components();
   const bool counts_kept =
-      std::any_of(parts.begin(), parts.end(),
-                  [](const TableComponent& component) { return component.kind == ComponentKind::kCodebook; }) ||
+      std::any_of(
+          parts.begin(), parts.end(),
+          [](const TableComponent& component) { return component.kind == ComponentKind::kCodebook; }) ||
       std::all_of(parts.begin(), parts.end(),
                   [&](const TableComponent& component) { return forgets(model, component); });
   if (counts_kept ? !kept_is_coded(model, rows) : !model.schema().kept_columns().empty()) return {};

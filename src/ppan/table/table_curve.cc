@@ -82,19 +82,21 @@ std::vector<std::string> point_warnings(const TablePoint& point) {
     out.push_back(fmt::format("point {}: {}", point.number, point.training.message));
   // By attackers with as many rows to learn from on both sides, and by more than both intervals leave open.
   const double found = found_without_training_rows(point.measured.audit);
-  const double training =
-      point.training_leakage.interval95 ? point.training_leakage.interval95->high : point.training_leakage.nats;
+  const double training = point.training_leakage.interval95 ? point.training_leakage.interval95->high
+                                                            : point.training_leakage.nats;
   if (found - training > kNoticeableNats) {
-    out.push_back(fmt::format(
-        "point {}: held-out rows leak at least {:.3f} nats, training rows at most {:.3f}: the mechanism overfits "
-        "its training rows; use more rows or fewer epochs",
-        point.number, found, training));
+    out.push_back(
+        fmt::format("point {}: held-out rows leak at least {:.3f} nats, training rows at most {:.3f}: the "
+                    "mechanism overfits "
+                    "its training rows; use more rows or fewer epochs",
+                    point.number, found, training));
   }
   if (point.measured.audit.inconclusive()) {
-    out.push_back(fmt::format(
-        "point {}: attackers were still getting stronger with more rows, so more may leak than they found; use "
-        "more rows",
-        point.number));
+    out.push_back(
+        fmt::format("point {}: attackers were still getting stronger with more rows, so more may leak than "
+                    "they found; use "
+                    "more rows",
+                    point.number));
   }
   const double spent = point.measured.change.distortion;
   if (misses_budget(spent, point.budget)) {
@@ -113,7 +115,8 @@ int planned_points(const TableCurveOptions& options) {
 TableCurveResult table_curve(const Table& table, const Schema& schema, const EncodingOptions& encoding,
                              const TableCurveOptions& options, const TableCurveHooks& hooks) {
   if (hooks.phase) hooks.phase("encoding");
-  TableDomain domain(std::make_shared<const CurveRows>(make_curve_rows(table, schema, encoding, options)), hooks);
+  TableDomain domain(std::make_shared<const CurveRows>(make_curve_rows(table, schema, encoding, options)),
+                     hooks);
   return domain.finish(make_pieces(domain, nullptr, {options.threads, {}, hooks.interrupted}).pieces);
 }
 

@@ -85,9 +85,9 @@ struct TablePoint {
   double budget = 0;
   MeasuredRelease measured{};
   double training_distortion = 0;
-  /// Small tables of categories: the least leakage at its distortion, and what it leaks beyond that, both for the
-  /// empirical distribution of the training rows (table_optimum.h). Where P(z|w) of the point is not known, its
-  /// measured leakage counts.
+  /// Small tables of categories: the least leakage at its distortion, and what it leaks beyond that, both for
+  /// the empirical distribution of the training rows (table_optimum.h). Where P(z|w) of the point is not
+  /// known, its measured leakage counts.
   std::optional<double> optimum{};
   std::optional<double> excess{};
   Estimate training_leakage{};  ///< On training rows, by the same kind of attackers: to see overfitting.
@@ -113,17 +113,19 @@ struct TableCurveResult {
   std::optional<MeasuredRelease> unchanged{};  ///< Absent when not every useful column is observed.
   std::optional<MeasuredRelease> constant{};
   std::optional<TableModel> constant_model{};  ///< Of `constant`.
-  /// Heads: the end of the completed curve instead of `constant`. As private, and of use to whoever has the rows: one row
-  /// for a part of the people would distort every statistic.
+  /// Heads: the end of the completed curve instead of `constant`. As private, and of use to whoever has the
+  /// rows: one row for a part of the people would distort every statistic.
   std::optional<MeasuredRelease> independent{};
   std::optional<TableModel> independent_model{};
-  std::vector<MeasuredRelease> references{};   ///< noise, dropped, time-sharing.
-  std::vector<MeasuredRelease> hull{};         ///< ppan/hull: the vertices, by rising distortion.
+  std::vector<MeasuredRelease> references{};  ///< noise, dropped, time-sharing.
+  std::vector<MeasuredRelease> hull{};        ///< ppan/hull: the vertices, by rising distortion.
   std::vector<std::string> notices{};
   std::vector<std::string> warnings{};
 
   /// What tells nothing, and where the completed curve ends: `independent`, or else `constant`.
-  [[nodiscard]] const std::optional<MeasuredRelease>& end() const { return independent ? independent : constant; }
+  [[nodiscard]] const std::optional<MeasuredRelease>& end() const {
+    return independent ? independent : constant;
+  }
   /// The points of the completed curve in this order: unchanged (if there), the trained points, the end.
   [[nodiscard]] std::vector<HullPoint> hull_points() const;
   /// The model of hull_points()[index].

@@ -95,8 +95,8 @@ MeasuredRelease time_sharing(const MeasuredRelease& unchanged, const MeasuredRel
     to.power = attribute.power;
   }
   if (const auto& joint = unchanged.audit.joint)
-    out.audit.joint = JointAudit{joint->names, scaled(joint->leakage), joint->entropy, false, {},
-                                 share * joint->upper_end};
+    out.audit.joint =
+        JointAudit{joint->names, scaled(joint->leakage), joint->entropy, false, {}, share * joint->upper_end};
   return out;
 }
 
@@ -118,7 +118,8 @@ void add_optimum(const CurveRows& rows, TableCurveResult& result) {
     const double distortion = mechanism ? exact->distortion(*mechanism) : point.measured.change.distortion;
     const theory::ConvexSolution best = exact->at(distortion);
     point.optimum = best.leakage;
-    point.excess = (mechanism ? exact->leakage(*mechanism) : point.measured.audit.leakage().nats) - best.leakage;
+    point.excess =
+        (mechanism ? exact->leakage(*mechanism) : point.measured.audit.leakage().nats) - best.leakage;
     MeasuredRelease out{"reference/optimum", "the least leakage of any mechanism, for the rows of the table"};
     out.budget = distortion;
     out.change.distortion = best.distortion;
@@ -155,7 +156,7 @@ void complete(TableCurveResult& result) {
     result.warnings.insert(result.warnings.end(), point.warnings.begin(), point.warnings.end());
   }
   for (const std::size_t index : lower_hull(points)) {
-    MeasuredRelease vertex = index < before                         ? *result.unchanged
+    MeasuredRelease vertex = index < before                          ? *result.unchanged
                              : index - before < result.points.size() ? result.points[index - before].measured
                                                                      : *result.end();
     vertex.series = "ppan/hull";
@@ -166,7 +167,8 @@ void complete(TableCurveResult& result) {
 
 }  // namespace
 
-TableDomain::TableDomain(std::shared_ptr<const CurveRows> rows, const TableCurveHooks& hooks, std::string identity)
+TableDomain::TableDomain(std::shared_ptr<const CurveRows> rows, const TableCurveHooks& hooks,
+                         std::string identity)
     : shared_(std::move(rows)), rows_(*shared_), hooks_(hooks), identity_(std::move(identity)) {}
 
 std::vector<Piece> TableDomain::pieces() const {
@@ -252,7 +254,8 @@ std::optional<std::string> TableDomain::make(const std::string& name, const Piec
   }
   if (name == kIndependent) {
     phase("rows drawn without looking at anybody");
-    return archived(measure_independent(independent_model(rows_, unarchived<CurveStart>(needed.at(kStart))), measure));
+    return archived(
+        measure_independent(independent_model(rows_, unarchived<CurveStart>(needed.at(kStart))), measure));
   }
   if (parts.first == kDropped) return drop(number, needed);
   if (parts.first == kNoise) {
@@ -276,7 +279,8 @@ std::optional<std::string> TableDomain::train(int number, const Pieces& needed) 
 std::string TableDomain::drop(int count, const Pieces& needed) {
   std::call_once(ordered_, [&] {
     phase("references");
-    order_ = by_leakage(rows_.train, rows_.encoding.indices_of(rows_.schema.useful), rows_.schema, rows_.encoding);
+    order_ =
+        by_leakage(rows_.train, rows_.encoding.indices_of(rows_.schema.useful), rows_.schema, rows_.encoding);
   });
   return archived(dropped_reference(rows_, measure(needed), order_, count));
 }
@@ -300,7 +304,8 @@ std::vector<TablePoint> TableDomain::points(const Pieces& pieces) const {
   for (int number = 1; number <= planned(); ++number) {
     const auto trained = pieces.find(numbered(kTrain, number));
     const auto audited = pieces.find(numbered(kAudit, number));
-    if (trained != pieces.end() && audited != pieces.end()) out.push_back(point(trained->second, audited->second));
+    if (trained != pieces.end() && audited != pieces.end())
+      out.push_back(point(trained->second, audited->second));
   }
   return out;
 }

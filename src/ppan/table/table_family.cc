@@ -7,7 +7,8 @@
 namespace ppan {
 namespace {
 
-// Of heads: the work of finding which columns exclude each other and tell about each other grows with their square.
+// Of heads: the work of finding which columns exclude each other and tell about each other grows with their
+// square.
 constexpr std::size_t kMostColumns = 256;
 
 // Why heads cannot be used; empty if they can.

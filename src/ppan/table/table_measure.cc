@@ -56,8 +56,8 @@ AuditTable audit_table(const EncodedRows& rows, const Encoder& encoder) {
   return table;
 }
 
-// Points are measured side by side, many in a curve: rows and releases that attackers learn from are fewer than
-// in an audit by itself.
+// Points are measured side by side, many in a curve: rows and releases that attackers learn from are fewer
+// than in an audit by itself.
 AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) {
   AuditOptions out;
   out.quick = options.quick;
@@ -87,8 +87,8 @@ AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) 
   return out;
 }
 
-// So many of the rows, the same ones whatever is measured on them, so that differences between releases are not
-// differences between rows.
+// So many of the rows, the same ones whatever is measured on them, so that differences between releases are
+// not differences between rows.
 std::vector<std::int32_t> some_rows(std::int64_t rows, std::int64_t most, std::uint64_t seed,
                                     std::string_view stream) {
   std::vector<std::int32_t> which(static_cast<std::size_t>(rows));
@@ -101,8 +101,8 @@ std::vector<std::int32_t> some_rows(std::int64_t rows, std::int64_t most, std::u
   return which;
 }
 
-// Rows that are attacked or learned from, and what is released of them. Where that is all of them, nothing is copied: a
-// wide table takes hundreds of megabytes.
+// Rows that are attacked or learned from, and what is released of them. Where that is all of them, nothing is
+// copied: a wide table takes hundreds of megabytes.
 struct Part {
   const EncodedRows* all = nullptr;
   std::vector<std::int32_t> which;
@@ -112,7 +112,8 @@ struct Part {
   [[nodiscard]] const EncodedRows& rows() const { return some ? *some : *all; }
 };
 
-Part make_part(const EncodedRows& rows, const std::vector<AuditColumn>& kept, std::vector<std::int32_t> which) {
+Part make_part(const EncodedRows& rows, const std::vector<AuditColumn>& kept,
+               std::vector<std::int32_t> which) {
   Part part{&rows, std::move(which), {}, {}};
   if (static_cast<std::int64_t>(part.which.size()) < rows.rows) part.some = take_rows(rows, part.which);
   for (const AuditColumn& column : kept) part.kept.push_back(take_rows(column, part.which));
@@ -164,7 +165,8 @@ TableChange measure_change(const EncodedRows& original, const EncodedRows& relea
         if (!same) ++changed;
         // A cell that stays where it was on the grid still costs what the grid took from it.
         if (same && before.exact.empty()) continue;
-        const double error = column.encode(written) - (before.exact.empty() ? before.value[r] : before.exact[r]);
+        const double error =
+            column.encode(written) - (before.exact.empty() ? before.value[r] : before.exact[r]);
         squares += error * error;
       }
     }
@@ -198,8 +200,9 @@ AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& opt
       make_part(rows, input.kept, some_rows(rows.rows, options.most_rows, options.seed, "attack-rows"));
   std::optional<Part> trained;
   if (input.trained != nullptr && options.most_trained_rows > 0) {
-    trained = make_part(input.trained->rows, input.trained->kept,
-                        some_rows(input.trained->rows.rows, options.most_trained_rows, options.seed, "trained-rows"));
+    trained = make_part(
+        input.trained->rows, input.trained->kept,
+        some_rows(input.trained->rows.rows, options.most_trained_rows, options.seed, "trained-rows"));
   }
   const auto draw = [&](std::int64_t number) {
     AuditTable table = released_part(held_out, input.release(number), encoder);

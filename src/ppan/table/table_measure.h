@@ -29,7 +29,8 @@ struct TableChange {
 
 /// Compares a release with the rows it was made from. Numbers are compared as they would be written: decoded,
 /// on their grid. A number that appears or disappears costs 1, as much as a number replaced by the mean. What
-/// rounding to the grid costs is part of the distortion; a cell that says the original rounded is not changed.
+/// rounding to the grid costs is part of the distortion; a cell that says the original rounded is not
+/// changed.
 TableChange measure_change(const EncodedRows& original, const EncodedRows& released,
                            const Encoding& encoding);
 
@@ -38,8 +39,9 @@ struct LeakageOptions {
   bool quick = false;              ///< Fewer attackers, fewer rows and passes.
   int training_releases = 3;       ///< Releases of each row the attackers learn from. 1 to 100.
   std::int64_t most_rows = 40000;  ///< Rows used, at most. At least 20.
-  std::int64_t most_trained_rows = 30000;  ///< Rows that trained the mechanism, used to learn from. At least 0.
-  bool measure_power = false;      ///< Plant leaks and see what is found of them.
+  std::int64_t most_trained_rows =
+      30000;                   ///< Rows that trained the mechanism, used to learn from. At least 0.
+  bool measure_power = false;  ///< Plant leaks and see what is found of them.
   std::vector<AttackPower> known_power{};  ///< Measured before on the same rows (AuditOptions::known_power).
   std::uint64_t seed = 1;
   [[nodiscard]] Problems check() const;
@@ -75,8 +77,8 @@ struct LeakageInput {
 };
 
 /// Leakage about the hidden columns of the schema: the audit (audit.h) of a release, cell by cell as its file
-/// would have it (Encoder::append_cell). The order of the rows is not attacked. However few rows there are (at
-/// least 20), intervals and power say how little they show.
+/// would have it (Encoder::append_cell). The order of the rows is not attacked. However few rows there are
+/// (at least 20), intervals and power say how little they show.
 AuditReport measure_leakage(const LeakageInput& input, const LeakageOptions& options,
                             LeakageDetail detail = LeakageDetail::kNumber);
 

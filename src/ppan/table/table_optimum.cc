@@ -56,8 +56,8 @@ EncodedRows rows_at(const EncodedRows& rows, const std::vector<std::int32_t>& co
 }
 
 Matrix<double> joint_shares(const Compact& rows, const Compact& columns) {
-  Matrix<double> out = Matrix<double>::Zero(static_cast<Index>(rows.value.size()),
-                                            static_cast<Index>(columns.value.size()));
+  Matrix<double> out =
+      Matrix<double>::Zero(static_cast<Index>(rows.value.size()), static_cast<Index>(columns.value.size()));
   for (std::size_t r = 0; r < rows.code.size(); ++r) out(rows.code[r], columns.code[r]) += 1;
   return out / static_cast<double>(rows.code.size());
 }
@@ -86,8 +86,8 @@ std::optional<TableOptimum> TableOptimum::fit(const EncodedRows& rows, const Sch
     return std::find(observed.begin(), observed.end(), column) != observed.end();
   });
   for (const std::int32_t row : w->first)
-    out.released_of_.push_back(shows ? y->value[static_cast<std::size_t>(y->code[static_cast<std::size_t>(row)])]
-                                     : -1);
+    out.released_of_.push_back(
+        shows ? y->value[static_cast<std::size_t>(y->code[static_cast<std::size_t>(row)])] : -1);
   return out;
 }
 

@@ -309,9 +309,9 @@ TrainedMechanism train_point(const TableGame& game, const TableStart& start, dou
   out.parameters = trained.mechanism->parameters();
   if (!trained.summary.epochs.empty()) {
     const double score = trained.summary.epochs.back().mean.log_likelihood;
-    out.belief = std::max(0.0, options.alpha == 1 ? prior_entropy(game.records.sensitive) + score
-                                                  : joint_prior(game.records.sensitive, options.alpha)
-                                                        .information(score));
+    out.belief = std::max(0.0, options.alpha == 1
+                                   ? prior_entropy(game.records.sensitive) + score
+                                   : joint_prior(game.records.sensitive, options.alpha).information(score));
   }
   out.summary = std::move(trained.summary);
   return out;

@@ -30,7 +30,7 @@ struct TableTrainingOptions {
   double code_radius = 12;           ///< R. Above 0.
   Index noise_inputs = 8;            ///< Noise-input only. At least 1.
   BudgetForm budget_form = BudgetForm::kDual;
-  double alpha = 1;  ///< Order of the adversary's loss, 1 to infinity (GameOptions::alpha).
+  double alpha = 1;             ///< Order of the adversary's loss, 1 to infinity (GameOptions::alpha).
   std::optional<int> epochs{};  ///< Absent: enough for a fixed number of steps, see epochs_for().
   Index batch = 256;
   int adversary_steps = 3;

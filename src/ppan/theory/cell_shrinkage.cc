@@ -51,8 +51,8 @@ Matrix<double> shrunken_counts(const MatrixRef<double>& counts) {
   Vector<double> share = Vector<double>::Constant(atoms.size(), 1.0 / static_cast<double>(atoms.size()));
   for (int step = 0; step < kSteps; ++step) {
     const Vector<double> evidence = likelihood * share;
-    share.array() *= (likelihood.transpose() * evidence.cwiseInverse()).array() /
-                     static_cast<double>(flat.size());
+    share.array() *=
+        (likelihood.transpose() * evidence.cwiseInverse()).array() / static_cast<double>(flat.size());
   }
   const Vector<double> evidence = likelihood * share;
   Vector<double> mean = (likelihood * share.cwiseProduct(atoms)).cwiseQuotient(evidence);

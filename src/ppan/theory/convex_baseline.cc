@@ -249,8 +249,8 @@ class Barrier {
     }
     // The Schur complement inherits the wild scales of P; equilibrate before factoring.
     const Vector<double> balance = schur.diagonal().cwiseSqrt().cwiseInverse();
-    const Vector<double> multipliers = balance.cwiseProduct(
-        solve_symmetric(balance.asDiagonal() * schur * balance.asDiagonal(), balance.cwiseProduct(schur_right)));
+    const Vector<double> multipliers = balance.cwiseProduct(solve_symmetric(
+        balance.asDiagonal() * schur * balance.asDiagonal(), balance.cwiseProduct(schur_right)));
     for (Index z = 0; z < nz; ++z) direction.col(z) += inverse_b[static_cast<std::size_t>(z)] * multipliers;
     return direction;
   }

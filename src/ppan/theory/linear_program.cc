@@ -34,8 +34,7 @@ class Tableau {
       throw Error(ErrorCode::kUsage, "this basis does not give a feasible solution of the linear program");
     Eigen::RowVectorXd bottom(n + 1);
     bottom << program.cost.transpose(), 0;
-    for (Index r = 0; r < m; ++r)
-      bottom -= program.cost[basis_[static_cast<std::size_t>(r)]] * table_.row(r);
+    for (Index r = 0; r < m; ++r) bottom -= program.cost[basis_[static_cast<std::size_t>(r)]] * table_.row(r);
     table_.row(m) = bottom;
   }
 

@@ -24,7 +24,8 @@ struct AuditFiles : AuditRequest {
   std::string control{};  ///< With `unaligned`: records that the release was not made from.
   std::string json{};     ///< Where the findings will be written as JSON; it must not be one of the inputs.
   std::string gain{};     ///< File of gains for g-leakage; empty: none.
-  std::string fingerprint_key{};  ///< Secret for the fingerprint of the data (data_fingerprint.h); empty: none.
+  std::string
+      fingerprint_key{};  ///< Secret for the fingerprint of the data (data_fingerprint.h); empty: none.
   std::string version{};  ///< Of this program.
   InformationUnit unit = InformationUnit::kNats;  ///< Of the text.
   AuditOptions options{};

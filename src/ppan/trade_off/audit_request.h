@@ -33,8 +33,8 @@ AuditTable read_table_of(const AuditRequest& request, const std::string& path);
 /// Throws Error(kBadInput) for a table without it, with the nearest names; `path` is for messages.
 const AuditColumn& column_of(const AuditTable& table, const std::string& name, const std::string& path);
 
-/// Of two tables; `changed` becomes the share of the cells that differ. Throws Error(kBadInput) for rows that do
-/// not belong together.
+/// Of two tables; `changed` becomes the share of the cells that differ. Throws Error(kBadInput) for rows that
+/// do not belong together.
 AuditInput audit_input(const AuditRequest& request, std::optional<double>& changed);
 /// Of a model, which releases the rows itself; `data` must outlive it.
 AuditInput audit_input(AuditRequest request, const ReleaseModel& model, const ModelAuditData& data,

@@ -26,11 +26,11 @@ namespace ppan {
 /// What a run of `ppan curve` knows beside its result.
 struct CurveRun {
   JobFile job{};
-  std::string job_text{};  ///< The job file, verbatim.
-  std::string command{};   ///< As typed.
-  std::string version{};   ///< Of this program.
-  std::string data_sha256{};       ///< For telling runs apart; in no file that is handed on.
-  std::string data_fingerprint{};  ///< See data_fingerprint.h.
+  std::string job_text{};            ///< The job file, verbatim.
+  std::string command{};             ///< As typed.
+  std::string version{};             ///< Of this program.
+  std::string data_sha256{};         ///< For telling runs apart; in no file that is handed on.
+  std::string data_fingerprint{};    ///< See data_fingerprint.h.
   std::vector<std::string> names{};  ///< Columns of a table, in its order.
   std::string fingerprint{};         ///< See fingerprint_of().
   double seconds = 0;
@@ -48,7 +48,7 @@ RunSummary start_run_summary(const CurveRun& run, const std::string& source);
 
 /// One epoch of one point.
 struct CurveEpoch {
-  int point = 1;    ///< From 1; 0: the common start.
+  int point = 1;  ///< From 1; 0: the common start.
   MetricsLine line{};
 };
 
@@ -81,7 +81,8 @@ struct CurveOutcome {
   std::vector<LimitPoint> points{};
 };
 
-/// Which point is shown to keep the limit, as a line for people; empty without a limit or without such a point.
+/// Which point is shown to keep the limit, as a line for people; empty without a limit or without such a
+/// point.
 std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit);
 
 class CurveTask {

@@ -11,10 +11,10 @@
 #include "ppan/core/file.h"
 #include "ppan/open/address.h"
 #include "ppan/open/open_rows.h"
+#include "ppan/read/profile.h"
 #include "ppan/source/byte_source.h"
 #include "ppan/source/csv_source.h"
 #include "ppan/source/held_rows.h"
-#include "ppan/read/profile.h"
 #include "ppan/trade_off/row_order.h"
 
 namespace ppan {
@@ -81,7 +81,8 @@ Dataset read_dataset(const JobFile& job, RowSource& source, RowFingerprint* fing
   if (unfit) std::rethrow_exception(unfit);
   out.notices = notices(job.table.schema, profile);
   out.table = std::make_shared<const Table>(builder.finish());
-  for (std::string& notice : row_order_notices(*out.table, out.schema)) out.notices.push_back(std::move(notice));
+  for (std::string& notice : row_order_notices(*out.table, out.schema))
+    out.notices.push_back(std::move(notice));
   return out;
 }
 

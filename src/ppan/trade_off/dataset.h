@@ -21,9 +21,9 @@ struct Dataset {
   std::string sha256{};                ///< Fingerprint of the bytes it was read from, or of its cells.
 };
 
-/// Reads the table that the job names (open/address.h; "-" is standard input) and checks it against the job's roles. Throws
-/// Error(kUsage) for a job that does not fit the table or that is about images, Error(kBadInput) listing
-/// every problem of a table that cannot be used.
+/// Reads the table that the job names (open/address.h; "-" is standard input) and checks it against the job's
+/// roles. Throws Error(kUsage) for a job that does not fit the table or that is about images,
+/// Error(kBadInput) listing every problem of a table that cannot be used.
 Dataset open_dataset(const JobFile& job);
 
 /// The same for the rest of `source`, whatever the job calls its own. Reads it once.

@@ -7,9 +7,9 @@
 
 #include "ppan/core/error.h"
 #include "ppan/image/image_files.h"
+#include "ppan/job/draft.h"
 #include "ppan/open/address.h"
 #include "ppan/open/open_rows.h"
-#include "ppan/job/draft.h"
 
 namespace ppan {
 namespace {

@@ -16,8 +16,6 @@
 #include "ppan/core/file.h"
 #include "ppan/core/random.h"
 #include "ppan/image/image_attack.h"
-#include "ppan/trade_off/image_rows.h"
-#include "ppan/trade_off/image_run.h"
 #include "ppan/image/image_files.h"
 #include "ppan/image/image_subset.h"
 #include "ppan/model/image_release_model.h"
@@ -25,6 +23,8 @@
 #include "ppan/report/curve_file.h"
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
+#include "ppan/trade_off/image_rows.h"
+#include "ppan/trade_off/image_run.h"
 
 namespace ppan {
 namespace {
@@ -37,7 +37,8 @@ constexpr Index kBoundImages = 10'000;
 
 }  // namespace
 
-ImageFindings audit_images(const ImageReleaseModel& model, const ImageSet& set, const ImageAuditOptions& run) {
+ImageFindings audit_images(const ImageReleaseModel& model, const ImageSet& set,
+                           const ImageAuditOptions& run) {
   if (set.height != model.images.height || set.width != model.images.width)
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{}: images of {} x {} pixels (height x width), but the model is for {} x {}",
@@ -93,9 +94,9 @@ std::string to_text(const ImageFindings& found, const std::string& model, Inform
                               100 * found.attack.prior_accuracy));
   if (!found.upper.empty()) line("at most", estimate_text(found.upper.front(), unit));
   for (const ImageAttackerScore& score : found.attack.attackers) {
-    line("attacker", fmt::format("{:<38} {:>8.4f} {}, {:.1f} % right", score.name,
-                                 from_nats(score.leakage.nats, unit), to_string(unit),
-                                 100 * score.accuracy.value));
+    line("attacker",
+         fmt::format("{:<38} {:>8.4f} {}, {:.1f} % right", score.name, from_nats(score.leakage.nats, unit),
+                     to_string(unit), 100 * score.accuracy.value));
   }
   if (found.attack.still_rising)
     line("note", "the strongest attacker was still getting better: more leaks than was found");
@@ -163,7 +164,8 @@ std::filesystem::path write_image_audit(const std::filesystem::path& directory, 
   summary.version = run.version;
   summary.command = run.command;
   summary.name = run.released;
-  summary.description = "What new attackers learn about the label from releases of images that the model was not trained on.";
+  summary.description =
+      "What new attackers learn about the label from releases of images that the model was not trained on.";
   summary.hidden = "the label";
   summary.observed = "the image";
   summary.useful = "the image";
@@ -177,11 +179,13 @@ std::filesystem::path write_image_audit(const std::filesystem::path& directory, 
   summary.claimed = claims::of_audit();
   summary.not_claimed = claims::not_of_audit();
   if (found.attack.still_rising)
-    summary.warnings.emplace_back("the strongest attacker was still getting better: more leaks than was found");
+    summary.warnings.emplace_back(
+        "the strongest attacker was still getting better: more leaks than was found");
   RunDetails details;
   PointDetails point{.series = "ppan/images", .number = 1};
-  point.audits.push_back(image_audit_detail({.measure = {.attack = found.attack, .upper = found.upper}}, "label",
-                                            "found by new attackers on images that the model was not trained on"));
+  point.audits.push_back(
+      image_audit_detail({.measure = {.attack = found.attack, .upper = found.upper}}, "label",
+                         "found by new attackers on images that the model was not trained on"));
   details.points.push_back(std::move(point));
   write_file(directory / "findings.json", to_json(found));
   write_file(directory / "audit.json", to_json(details));

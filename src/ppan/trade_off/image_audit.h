@@ -40,7 +40,8 @@ struct ImageFindings {
 };
 
 /// Throws Error(kBadInput) for images of another size than the model's, or too few.
-ImageFindings audit_images(const ImageReleaseModel& model, const ImageSet& set, const ImageAuditOptions& options);
+ImageFindings audit_images(const ImageReleaseModel& model, const ImageSet& set,
+                           const ImageAuditOptions& options);
 
 /// For people at a terminal; `model` is its file.
 std::string to_text(const ImageFindings& found, const std::string& model, InformationUnit unit);

@@ -60,8 +60,8 @@ Index first_changed(const ImageSet& test, const ImagePoint& point, SeededRandom 
   std::iota(rows.begin(), rows.end(), 0);
   const ImageSet first = take_images(test, rows);
   const ImageSet released = release_images(point.model, first, random);
-  const auto changed =
-      std::ranges::find_if(rows, [&](std::int32_t i) { return first.pixels.row(i) != released.pixels.row(i); });
+  const auto changed = std::ranges::find_if(
+      rows, [&](std::int32_t i) { return first.pixels.row(i) != released.pixels.row(i); });
   return changed == rows.end() ? 0 : *changed;
 }
 

@@ -62,9 +62,11 @@ std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurv
     out.emplace_back("time-sharing at the same distortion would leak less");
   if (result.given.code.task_budget) {
     if (misses_budget(point.training_distortion, point.target))
-      out.push_back(fmt::format("{:.4f} nats about the task were lost in training, above the budget of {:.4f}",
-                                point.training_distortion, point.target));
-  } else if (result.given.method == ImageMethod::kCode && misses_budget(point.measure.distortion, point.target)) {
+      out.push_back(
+          fmt::format("{:.4f} nats about the task were lost in training, above the budget of {:.4f}",
+                      point.training_distortion, point.target));
+  } else if (result.given.method == ImageMethod::kCode &&
+             misses_budget(point.measure.distortion, point.target)) {
     out.push_back(fmt::format("the distortion is {:.4f}, above the budget of {:.4f}",
                               point.measure.distortion, point.target));
   }
@@ -108,7 +110,8 @@ std::vector<std::string> more_columns(const ImageCurveResult& result) {
         curve_column::kStop, curve_column::kSeed, curve_column::kSeconds, std::string_view("model"),
         std::string_view("label")})
     out.emplace_back(name);
-  if (!result.task_unchanged.empty() || (!result.points.empty() && !result.points.front().measure.task.empty()))
+  if (!result.task_unchanged.empty() ||
+      (!result.points.empty() && !result.points.front().measure.task.empty()))
     out.insert(out.end() - 2, kTaskColumns.begin(), kTaskColumns.end());
   return out;
 }

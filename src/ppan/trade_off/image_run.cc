@@ -15,10 +15,9 @@
 #include "ppan/core/hull.h"
 #include "ppan/core/random.h"
 #include "ppan/core/thresholds.h"
+#include "ppan/image/image_files.h"
 #include "ppan/image/image_subset.h"
 #include "ppan/image/image_training.h"
-#include "ppan/image/image_files.h"
-#include "ppan/trade_off/image_figures.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_file.h"
 #include "ppan/read/png.h"
@@ -28,6 +27,7 @@
 #include "ppan/report/html.h"
 #include "ppan/report/image_grid.h"
 #include "ppan/report/run_summary.h"
+#include "ppan/trade_off/image_figures.h"
 #include "ppan/trade_off/image_rows.h"
 #include "ppan/trade_off/table_run.h"
 
@@ -101,8 +101,8 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
                {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
                {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)}};
   if (!train.task.empty())
-    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not look at it", train.task.name,
-                                               train.task.classes));
+    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not look at it",
+                                               train.task.name, train.task.classes));
   if (!known.run.data_fingerprint.empty())
     out.facts.emplace_back("fingerprint of images and labels", known.run.data_fingerprint);
   out.claimed = claims::of_images();
@@ -164,8 +164,9 @@ ImageSet load_images(const JobFile& job) {
   if (!fs::exists(images, ignored))
     throw Error(ErrorCode::kIo, fmt::format("there is no {}", images.string()),
                 "name the images with data.images, relative to the job file");
-  ImageSet set = fs::is_directory(images, ignored) ? read_labelled_png_directory(images, labels, job.image.columns)
-                                                   : read_idx_pair(images, labels);
+  ImageSet set = fs::is_directory(images, ignored)
+                     ? read_labelled_png_directory(images, labels, job.image.columns)
+                     : read_idx_pair(images, labels);
   if (job.image.has_task())
     read_task(set, task_path(job), {.file = job.image.columns.file, .label = job.image.task_column});
   return set;
@@ -181,10 +182,11 @@ void require_task(const ImageSplit& data) {
     std::vector<Index> count(static_cast<std::size_t>(part->task.classes), 0);
     for (const std::int32_t code : part->task.code) ++count[static_cast<std::size_t>(code)];
     if (std::ranges::count_if(count, [](Index n) { return n >= kLeastOfClass; }) >= 2) continue;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("the images to {} on have fewer than two classes of the task '{}' with {} images each",
-                            part == &data.train ? "train" : "measure", part->task.name, kLeastOfClass),
-                "give more images of the rare classes, or another task");
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("the images to {} on have fewer than two classes of the task '{}' with {} images each",
+                    part == &data.train ? "train" : "measure", part->task.name, kLeastOfClass),
+        "give more images of the rare classes, or another task");
   }
 }
 
@@ -268,8 +270,7 @@ namespace {
 
 class ImageCurveTask final : public CurveTask {
  public:
-  ImageCurveTask(CurveRun run, CurveEvents events)
-      : run_(std::move(run)), events_(std::move(events)) {
+  ImageCurveTask(CurveRun run, CurveEvents events) : run_(std::move(run)), events_(std::move(events)) {
     const ImageSet all = load_images(run_.job);
     images_ = all.size();
     data_ = split_images(all, run_.job);
@@ -300,14 +301,15 @@ class ImageCurveTask final : public CurveTask {
     run_.seconds = seconds;
     static_cast<void>(domain());
     const ImageCurveResult result = domain_->finish(pieces);
-    CurveOutcome out{image_curve_table(result), {}, static_cast<int>(result.points.size()), result.interrupted, {}};
+    CurveOutcome out{
+        image_curve_table(result), {}, static_cast<int>(result.points.size()), result.interrupted, {}};
     for (const ImagePoint& point : result.points) {
       for (const std::string& text : image_warnings(point, result))
         out.warnings.push_back(fmt::format("point {}: {}", point.plan + 1, text));
       const Estimate& found = point.measure.attack.strongest().leakage;
       const Interval interval = found.interval95.value_or(Interval{found.nats, found.nats});
-      out.points.push_back({static_cast<int>(point.plan) + 1, point.measure.distortion, interval, interval.high,
-                            point.measure.attack.still_rising});
+      out.points.push_back({static_cast<int>(point.plan) + 1, point.measure.distortion, interval,
+                            interval.high, point.measure.attack.still_rising});
     }
     if (!result.points.empty()) {
       write_run(result, {run_, data_, images_}, directory);

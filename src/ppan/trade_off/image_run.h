@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ppan/image/image_curve.h"
-#include "ppan/read/idx.h"
 #include "ppan/job/job.h"
+#include "ppan/read/idx.h"
 #include "ppan/trade_off/curve_task.h"
 
 namespace ppan {

@@ -16,8 +16,8 @@
 #include "ppan/open/address.h"
 #include "ppan/open/open_rows.h"
 #include "ppan/release/release_table.h"
-#include "ppan/source/csv_source.h"
 #include "ppan/report/curve_file.h"
+#include "ppan/source/csv_source.h"
 #include "ppan/table/table_bound.h"
 
 namespace ppan {

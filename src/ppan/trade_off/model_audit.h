@@ -16,7 +16,8 @@ namespace ppan {
 /// Rows to audit a model on, read once.
 class ModelAuditData {
  public:
-  /// `path` is an address (open/address.h); it may be "-". Throws Error(kBadInput) for rows that the model cannot release.
+  /// `path` is an address (open/address.h); it may be "-". Throws Error(kBadInput) for rows that the model
+  /// cannot release.
   ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed,
                  std::uint64_t max_unpacked = kMostUnpackedInMemory);
   /// The rest of `rows`.

@@ -54,8 +54,9 @@ HullMixture choose_by_task(double most, const Candidates& from) {
   const bool measured = std::any_of(from.task_losses.begin(), from.task_losses.end(),
                                     [](const auto& loss) { return loss.has_value(); });
   if (!measured)
-    throw Error(ErrorCode::kUsage, "this run measured no task",
-                "name a column in roles.task, or of images their task with data.task_labels, and run 'ppan curve'");
+    throw Error(
+        ErrorCode::kUsage, "this run measured no task",
+        "name a column in roles.task, or of images their task with data.task_labels, and run 'ppan curve'");
   if (!best) throw Error(ErrorCode::kUsage, fmt::format("no point loses {:g} or less of its task", most));
   return {.first = *best, .second = *best, .second_weight = 0, .point = from.points[*best]};
 }
@@ -114,8 +115,9 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
                   fmt::format("{}: {}", name, unknown_name("measure", *choice.measure, known)));
   }
   // Independent rows tell as little as one row for everybody, and a recipient can use them.
-  const bool independent = std::any_of(curve.rows.begin(), curve.rows.end(),
-                                       [](const CurveRow& row) { return row.series == "reference/independent"; });
+  const bool independent = std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) {
+    return row.series == "reference/independent";
+  });
   for (std::size_t i = 0; i < curve.rows.size(); ++i) {
     const CurveRow& row = curve.rows[i];
     if (independent && row.series == "reference/constant") continue;
@@ -193,8 +195,8 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
   require_none(choice.check(), "this point cannot be picked");
   const Candidates candidates = candidates_of(run, choice);
   const HullMixture mixture = choose(candidates, choice, unit);
-  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage, candidates.left_out,
-             choice.found};
+  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage,
+             candidates.left_out, choice.found};
   std::visit(
       [&](auto& model) {
         using Model = std::remove_reference_t<decltype(model)>;

@@ -79,8 +79,10 @@ RunDirectory::RunDirectory(fs::path path, RunMode mode, std::string fingerprint,
   const fs::path pieces = path_ / kPieces;
   const bool begun = fs::is_directory(pieces, ignored);
   if (mode == RunMode::kNew && begun)
-    throw Error(ErrorCode::kUsage, fmt::format("output directory {} is not empty: it holds a run that is not finished", path_.string()),
-                "--resume goes on with it, --force begins anew; or give another --out");
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("output directory {} is not empty: it holds a run that is not finished", path_.string()),
+        "--resume goes on with it, --force begins anew; or give another --out");
   if (mode == RunMode::kResume && !begun) {
     const auto there = finished_run(path_);
     finished_ = there && *there == fingerprint_;

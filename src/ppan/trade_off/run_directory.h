@@ -49,7 +49,8 @@ class MetricsFile {
 
 class RunDirectory {
  public:
-  /// Without a `job_text` neither a job file nor metrics are written. Throws Error(kUsage) for a directory that the mode does not allow, with what to do instead.
+  /// Without a `job_text` neither a job file nor metrics are written. Throws Error(kUsage) for a directory
+  /// that the mode does not allow, with what to do instead.
   RunDirectory(std::filesystem::path path, RunMode mode, std::string fingerprint, std::string job_text);
   /// Unless something was finished, what this process put there is removed again.
   ~RunDirectory();

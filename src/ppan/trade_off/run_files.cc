@@ -12,10 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 16> kNames{
-    ".fingerprint", "curve.csv",  "summary.json",  "metrics.jsonl",  "columns.json",
-    "details.json", "audit.json", "findings.json", "examples.json",  "curve.svg",
-    "report.html",  "job.toml",   "images.svg",    "unchanged.ppan", "constant.ppan",
-    "independent.ppan"};
+    ".fingerprint", "curve.csv",      "summary.json",  "metrics.jsonl",   "columns.json", "details.json",
+    "audit.json",   "findings.json",  "examples.json", "curve.svg",       "report.html",  "job.toml",
+    "images.svg",   "unchanged.ppan", "constant.ppan", "independent.ppan"};
 
 // "point-07.ppan", with as many digits as the number has.
 bool is_point(std::string_view name) {

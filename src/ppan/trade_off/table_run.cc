@@ -267,45 +267,44 @@ EncodedRows with_columns(const EncodedRows& rows, const std::vector<std::int32_t
 std::vector<std::string> more_columns() {
   namespace column = curve_column;
   std::vector<std::string> out;
-  for (const std::string_view name :
-       {column::kPoint,
-        column::kLeakageLow,
-        column::kLeakageHigh,
-        column::kLeakageKind,
-        column::kLeakageMethod,
-        column::kUpperEnd,
-        column::kPower,
-        column::kForecast,
-        column::kForecastLow,
-        column::kForecastHigh,
-        column::kInconclusive,
-        column::kUpperBound,
-        kUpperLow,
-        kUpperHigh,
-        kUpperMethod,
-        std::string_view("changed"),
-        column::kTrainingDistortion,
-        column::kTrainingBelief,
-        std::string_view("training_leakage"),
-        std::string_view("dominated"),
-        column::kStop,
-        column::kSeed,
-        column::kSeconds,
-        std::string_view("model"),
-        kAuditColumn,
-        std::string_view("label"),
-        kUpperAnyDistribution,
-        column::kTaskMetric,
-        column::kTaskScore,
-        column::kTaskLow,
-        column::kTaskHigh,
-        column::kTaskReleased,
-        column::kTaskLoss,
-        column::kTasks,
-        std::string_view("associations"),
-        std::string_view("spikes"),
-        std::string_view("copied"),
-        std::string_view("copied_original")})
+  for (const std::string_view name : {column::kPoint,
+                                      column::kLeakageLow,
+                                      column::kLeakageHigh,
+                                      column::kLeakageKind,
+                                      column::kLeakageMethod,
+                                      column::kUpperEnd,
+                                      column::kPower,
+                                      column::kForecast,
+                                      column::kForecastLow,
+                                      column::kForecastHigh,
+                                      column::kInconclusive,
+                                      column::kUpperBound,
+                                      kUpperLow,
+                                      kUpperHigh,
+                                      kUpperMethod,
+                                      std::string_view("changed"),
+                                      column::kTrainingDistortion,
+                                      column::kTrainingBelief,
+                                      std::string_view("training_leakage"),
+                                      std::string_view("dominated"),
+                                      column::kStop,
+                                      column::kSeed,
+                                      column::kSeconds,
+                                      std::string_view("model"),
+                                      kAuditColumn,
+                                      std::string_view("label"),
+                                      kUpperAnyDistribution,
+                                      column::kTaskMetric,
+                                      column::kTaskScore,
+                                      column::kTaskLow,
+                                      column::kTaskHigh,
+                                      column::kTaskReleased,
+                                      column::kTaskLoss,
+                                      column::kTasks,
+                                      std::string_view("associations"),
+                                      std::string_view("spikes"),
+                                      std::string_view("copied"),
+                                      std::string_view("copied_original")})
     out.emplace_back(name);
   return out;
 }
@@ -482,8 +481,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
     summary.training_belief = point.training_belief;
     summary.model = model_name(point.number);
     summary.warnings = point.warnings;
-    if (point.dominated)
-      summary.warnings.emplace_back(kDominatedWarning);
+    if (point.dominated) summary.warnings.emplace_back(kDominatedWarning);
     out.points.push_back(std::move(summary));
   }
   for (int number = 1; number <= result.planned; ++number) {
@@ -556,13 +554,13 @@ std::filesystem::path write_table_run(const std::filesystem::path& directory, co
     save_model(directory / kUnchangedModel,
                end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));
   if (result.constant)
-    save_model(directory / kConstantModel,
-               end_model(result.constant_model.value(), *result.constant, run));
+    save_model(directory / kConstantModel, end_model(result.constant_model.value(), *result.constant, run));
   if (result.independent)
     save_model(directory / kIndependentModel,
                end_model(result.independent_model.value(), *result.independent, run));
   // In the order of the points, whatever the order in which they were trained.
-  write_file(directory / "metrics.jsonl", metrics_of(result, hidden_prior(table, result.schema, result.given.training.alpha)));
+  write_file(directory / "metrics.jsonl",
+             metrics_of(result, hidden_prior(table, result.schema, result.given.training.alpha)));
   write_file(directory / "columns.json", to_json(details_of(result, table, run)));
   write_file(directory / "summary.json", to_json(make_run_summary(result, run)));
   write_file(directory / "curve.csv", to_csv(curve_of(result)));

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "ppan/game/alpha_prior.h"
-#include "ppan/model/release_model.h"
 #include "ppan/job/job.h"
+#include "ppan/model/release_model.h"
 #include "ppan/read/table.h"
 #include "ppan/report/curve_file.h"
 #include "ppan/report/details.h"
@@ -57,8 +57,8 @@ std::vector<LimitPoint> limit_points(const TableCurveResult& result);
 /// What happened to each released column at each point, on the test rows.
 RunDetails details_of(const TableCurveResult& result, const Table& table, const CurveRun& run);
 
-/// Writes models, metrics.jsonl, columns.json, summary.json, curve.csv and the report into a directory; returns
-/// the path of the report.
+/// Writes models, metrics.jsonl, columns.json, summary.json, curve.csv and the report into a directory;
+/// returns the path of the report.
 std::filesystem::path write_table_run(const std::filesystem::path& directory, const TableCurveResult& result,
                                       const Table& table, const CurveRun& run);
 

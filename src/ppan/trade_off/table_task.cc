@@ -38,12 +38,12 @@ class TableTask final : public CurveTask {
   [[nodiscard]] int planned() const override { return planned_points(options_); }
   [[nodiscard]] int epochs() const override {
     if (options_.training.epochs) return *options_.training.epochs;
-    const auto training =
-        static_cast<double>(data_.table->rows) * (1 - options_.validation - options_.test);
+    const auto training = static_cast<double>(data_.table->rows) * (1 - options_.validation - options_.test);
     const Index count = std::max<Index>(1, static_cast<Index>(training));
     if (options_.training.family == MechanismFamily::kCodebook)
       return codebook_epochs(count, options_.codebook);
-    if (options_.training.family == MechanismFamily::kHeads || options_.training.family == MechanismFamily::kAuto)
+    if (options_.training.family == MechanismFamily::kHeads ||
+        options_.training.family == MechanismFamily::kAuto)
       return heads_epochs(count, options_.heads);
     return epochs_for(count, options_.training.batch);
   }
@@ -64,8 +64,8 @@ class TableTask final : public CurveTask {
     run_.seconds = seconds;
     static_cast<void>(domain());
     const TableCurveResult result = finish_table(domain_->finish(pieces), run_.job);
-    CurveOutcome out{curve_of(result), group_warnings(result.warnings), static_cast<int>(result.points.size()),
-                     result.interrupted, limit_points(result)};
+    CurveOutcome out{curve_of(result), group_warnings(result.warnings),
+                     static_cast<int>(result.points.size()), result.interrupted, limit_points(result)};
     if (!result.points.empty()) {
       write_table_run(directory, result, *data_.table, run_);
     } else if (!result.interrupted) {

@@ -15,7 +15,8 @@ void set_task(const std::vector<TaskScore>& scores, CurveRow& row, std::string_v
   row.set(curve_column::kTasks, task_text(scores, records));
 }
 
-void set_task_loss(const std::vector<TaskScore>& unchanged, const std::vector<TaskScore>& scores, CurveRow& row) {
+void set_task_loss(const std::vector<TaskScore>& unchanged, const std::vector<TaskScore>& scores,
+                   CurveRow& row) {
   if (!unchanged.empty() && !scores.empty()) row.set(curve_column::kTaskLoss, task_loss(unchanged, scores));
 }
 

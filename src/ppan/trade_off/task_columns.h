@@ -19,6 +19,7 @@ inline constexpr std::array<std::string_view, 7> kTaskColumns{
 /// The first task in columns of its own, all of them in words. `records`: what rows are called.
 void set_task(const std::vector<TaskScore>& scores, CurveRow& row, std::string_view records = "rows");
 /// The loss against what the unchanged records give, if both were measured.
-void set_task_loss(const std::vector<TaskScore>& unchanged, const std::vector<TaskScore>& scores, CurveRow& row);
+void set_task_loss(const std::vector<TaskScore>& unchanged, const std::vector<TaskScore>& scores,
+                   CurveRow& row);
 
 }  // namespace ppan

@@ -17,9 +17,9 @@ Problems GameOptions::check() const {
   const auto check_kind = [&](DistortionKind kind, const char* field) {
     list.require(kind != DistortionKind::kError || finite_release, field,
                  "probability of error needs a finite mechanism");
-    list.require((kind != DistortionKind::kSquared && kind != DistortionKind::kPixelCrossEntropy) ||
-                     !finite_release,
-                 field, "squared error and pixel cross-entropy need a mechanism that releases real numbers");
+    list.require(
+        (kind != DistortionKind::kSquared && kind != DistortionKind::kPixelCrossEntropy) || !finite_release,
+        field, "squared error and pixel cross-entropy need a mechanism that releases real numbers");
     list.require(kind != DistortionKind::kPixelCrossEntropy || mechanism.sigmoid_output, field,
                  "pixel cross-entropy needs mechanism.sigmoid_output");
   };
@@ -81,7 +81,8 @@ std::optional<SymbolGame<Scalar>> Match<Scalar>::symbol_game(const GameOptions& 
                                                              const Records<Scalar>& records) const {
   const PosteriorOptions& adversary = options.adversary;
   const bool tables = options.mechanism.kind == MechanismKind::kFinite && options.mechanism.hidden.empty() &&
-                      adversary.hidden.empty() && !adversary.bias && !adversary.skip && !adversary.standardise;
+                      adversary.hidden.empty() && !adversary.bias && !adversary.skip &&
+                      !adversary.standardise;
   const bool finite = records.observed.finite() && records.useful.finite() && records.sensitive.size() == 1 &&
                       records.sensitive.front().finite();
   if (!tables || !finite || !budget_.by_mean()) return std::nullopt;

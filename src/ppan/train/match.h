@@ -106,8 +106,8 @@ class Match {
 
   /// Weight of the adversary in the mechanism's loss. At 0 the adversary still learns, but is not felt.
   void feel_adversary(double weight) { adversary_weight_ = weight; }
-  /// With an alpha-loss: (alpha-1)/alpha times `share`, 0 to 1, is the power that the players feel from now on;
-  /// 0 is the log-loss. What is reported stays of order alpha.
+  /// With an alpha-loss: (alpha-1)/alpha times `share`, 0 to 1, is the power that the players feel from now
+  /// on; 0 is the log-loss. What is reported stays of order alpha.
   void sharpen(double share) { power_ = share * whole_power_; }
   /// Q', if one of the distortions is learned; otherwise null.
   [[nodiscard]] Posterior<Scalar>* learner();
@@ -121,7 +121,8 @@ class Match {
   double step_adversary(const Records<Scalar>& batch, double rate);
   /// Ascends the discriminator's objective, if there is one; returns it as it was before the step.
   double step_discriminator(const Records<Scalar>& batch, double rate);
-  /// Ascends mean log Q'(y|z), if a distortion is learned and not frozen; returns it as it was before the step.
+  /// Ascends mean log Q'(y|z), if a distortion is learned and not frozen; returns it as it was before the
+  /// step.
   double step_utility(const Records<Scalar>& batch, double rate);
   /// Descends the mechanism's loss and moves the budget's multiplier.
   /// `share`: `rate` as a share of its greatest (Budget::update).
@@ -136,7 +137,7 @@ class Match {
  private:
   // The short way where everything is finite and both players are tables; absent where it is not so.
   [[nodiscard]] std::optional<SymbolGame<Scalar>> symbol_game(const GameOptions& options,
-                                                             const Records<Scalar>& records) const;
+                                                              const Records<Scalar>& records) const;
   StepReport evaluate_by_symbol(const Records<Scalar>& batch, Vector<Scalar>& gradient);
   // sum_ik weight_ik value_ik / n
   [[nodiscard]] double weighted_mean(const Matrix<Scalar>& value) const;

@@ -17,7 +17,8 @@ bool holds(const TextParts& parts, const std::string& part) {
 
 TEST(TextPartsTest, WordsEndsAndHowItIsBuilt) {
   const TextParts parts = text_parts("Ab-0123x");
-  for (const char* part : {"A", "b", "x", "3", "Ab", "Ab-", "3x", "23x", "0123"}) EXPECT_TRUE(holds(parts, part)) << part;
+  for (const char* part : {"A", "b", "x", "3", "Ab", "Ab-", "3x", "23x", "0123"})
+    EXPECT_TRUE(holds(parts, part)) << part;
   EXPECT_EQ(parts.part.front(), "Aa-9999a");
   EXPECT_EQ(text_parts("").part.front(), "");
   EXPECT_EQ(text_parts("  a").part.front(), "  a");
@@ -35,8 +36,8 @@ TEST(TextPartsTest, Calendar) {
   EXPECT_FALSE(calendar_form(5, NumberForm::kNumber).has_value());
 }
 
-// Of 8 codes of 3 values, codes 1, 4 and 6 say the level by their sum. Chance gives a tuple 2.5 deviations above the
-// greatest of those looked at in about one table of a hundred.
+// Of 8 codes of 3 values, codes 1, 4 and 6 say the level by their sum. Chance gives a tuple 2.5 deviations
+// above the greatest of those looked at in about one table of a hundred.
 TEST(KeyTuples, FindsTheThreeThatTell) {
   SeededRandom random(3);
   constexpr Index kRows = 2000;
@@ -46,7 +47,8 @@ TEST(KeyTuples, FindsTheThreeThatTell) {
   for (Index i = 0; i < kRows; ++i) {
     for (Index c = 0; c < 8; ++c) coarse(i, c) = static_cast<std::int32_t>(random.index(3));
     const bool says = random.uniform() < 0.5;
-    x.push_back(says ? (coarse(i, 1) + coarse(i, 4) + coarse(i, 6)) % 3 : static_cast<std::int32_t>(random.index(3)));
+    x.push_back(says ? (coarse(i, 1) + coarse(i, 4) + coarse(i, 6)) % 3
+                     : static_cast<std::int32_t>(random.index(3)));
     rows.push_back(static_cast<std::int32_t>(i));
   }
   const std::vector<std::int32_t> values(8, 3);
@@ -82,11 +84,13 @@ TEST(AttackerPoolTest, EvidenceAddsUp) {
     EXPECT_NE(part.attacker, 0U);
     EXPECT_NEAR(part.weight, 1, 0.25);  // standard error 0.05
   }
-  // Both witnesses agree with probability 0.58, and are then right with 0.49/0.58: 0.139 nats less than chance.
+  // Both witnesses agree with probability 0.58, and are then right with 0.49/0.58: 0.139 nats less than
+  // chance.
   const Matrix<float> together = pool.apply({&nothing, &first, &second}, prior);
   for (Index i = 0; i < kRows; ++i) EXPECT_NEAR(together.row(i).array().exp().sum(), 1, 1e-4);
   const double agree = 0.49 / 0.58;
-  const double best = 0.58 * (agree * std::log(agree) + (1 - agree) * std::log(1 - agree)) + 0.42 * std::log(0.5);
+  const double best =
+      0.58 * (agree * std::log(agree) + (1 - agree) * std::log(1 - agree)) + 0.42 * std::log(0.5);
   EXPECT_NEAR(pool.score, best, 0.03);  // standard error 0.007
   // Who only repeats another adds nothing.
   EXPECT_TRUE(pool_attackers({&first, &first, &nothing}, x, prior, 0).part.empty());

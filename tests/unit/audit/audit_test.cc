@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <map>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -405,8 +404,12 @@ TEST(Audit, ControlCharactersAreShownEscaped) {
 }
 
 TEST(Audit, OptionsReportEveryProblem) {
-  const AuditOptions bad{
-      .training_releases = 0, .repeats = {1}, .limit = -1, .least_group_rows = 1, .alpha = {1}, .threads = -1};
+  const AuditOptions bad{.training_releases = 0,
+                         .repeats = {1},
+                         .limit = -1,
+                         .least_group_rows = 1,
+                         .alpha = {1},
+                         .threads = -1};
   EXPECT_EQ(bad.check().size(), 6U);
   EXPECT_TRUE(AuditOptions{}.check().empty());
 }

@@ -61,7 +61,8 @@ TEST(CodeCertificate, CoversTheTruth) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SeededRandom random(seed);
     const Case& one = kCases[seed % kCases.size()];
-    const CodeWorld world = make_code_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
+    const CodeWorld world =
+        make_code_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
     const CodeSample sample = draw_codes(world, one.rows, random);
     const auto levels = static_cast<std::int32_t>(one.levels);
     asymptotic +=
@@ -82,7 +83,8 @@ TEST(CodeCertificate, TheEstimateAloneDoesNotCover) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SeededRandom random(seed);
     const Case& one = kCases[seed % kCases.size()];
-    const CodeWorld world = make_code_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
+    const CodeWorld world =
+        make_code_world(one.values, one.codes, one.levels, one.strength, one.softness, random);
     const CodeSample sample = draw_codes(world, one.rows, random);
     const CodeInformation found =
         corrected_code_information(sample.distribution, sample.x, static_cast<std::int32_t>(one.levels));

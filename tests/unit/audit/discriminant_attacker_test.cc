@@ -12,7 +12,8 @@ namespace {
 constexpr Index kFeatures = 12;
 constexpr std::int32_t kLevels = 20;
 
-// Classes that differ in their means, and one feature that all others follow: without the covariance most is lost.
+// Classes that differ in their means, and one feature that all others follow: without the covariance most is
+// lost.
 struct Classes {
   Matrix<float> mean{kLevels, kFeatures};
   SeededRandom random{7};

@@ -43,8 +43,8 @@ struct Hidden {
 
 const double kPlanted = std::log(2.0) + 0.85 * std::log(0.85) + 0.15 * std::log(0.15);  // 0.270 nats
 
-// Seeds are fixed. What is found lies within 5 standard errors (0.02 each) of what was planted; without the part that
-// is tested it is 0.
+// Seeds are fixed. What is found lies within 5 standard errors (0.02 each) of what was planted; without the
+// part that is tested it is 0.
 void expect_found(const Hidden& hidden, const std::string& column, const std::string& aspect) {
   const AuditReport report = audit(hidden.input, {.quick = true, .measure_power = false});
   const AttributeAudit& a = report.attributes.front();
@@ -101,7 +101,8 @@ TEST(HiddenPlaces, ALetterInTextsThatAreAllDifferent) {
   Hidden hidden(33);
   std::vector<std::string> id;
   for (const std::int32_t said : hidden.said)
-    id.push_back(fmt::format("R{:06}{}{:02}", hidden.pick(1'000'000), said == 0 ? 'K' : 'L', hidden.pick(100)));
+    id.push_back(
+        fmt::format("R{:06}{}{:02}", hidden.pick(1'000'000), said == 0 ? 'K' : 'L', hidden.pick(100)));
   hidden.add("id", id);
   expect_found(hidden, "id", "text");
 }
@@ -218,7 +219,8 @@ TEST(HiddenPlaces, TheRestBySeven) {
   Hidden hidden(45);
   std::vector<std::string> id;
   for (const std::int32_t said : hidden.said)
-    id.push_back(fmt::format("{}", 7 * (1000 + hidden.pick(8000)) + (said == 1 ? hidden.pick(3) : 3 + hidden.pick(4))));
+    id.push_back(fmt::format(
+        "{}", 7 * (1000 + hidden.pick(8000)) + (said == 1 ? hidden.pick(3) : 3 + hidden.pick(4))));
   hidden.add("id", id);
   expect_found(hidden, "id", "relation");
 }
@@ -239,8 +241,8 @@ TEST(HiddenPlaces, APeriodOfANumber) {
   Hidden hidden(47);
   std::vector<std::string> value;
   for (const std::int32_t said : hidden.said)
-    value.push_back(
-        fmt::format("{:.2f}", 27 * static_cast<double>(hidden.pick(37)) + 13.5 * (said + hidden.random.uniform())));
+    value.push_back(fmt::format(
+        "{:.2f}", 27 * static_cast<double>(hidden.pick(37)) + 13.5 * (said + hidden.random.uniform())));
   hidden.add("value", value);
   expect_found(hidden, "value", "relation");
 }
@@ -266,7 +268,8 @@ TEST(HiddenPlaces, ThePlaceOfANumberWithinItsGroup) {
   for (const std::int32_t said : hidden.said) {
     const std::int64_t own = hidden.pick(40);
     branch.push_back(fmt::format("branch {}", own));
-    score.push_back(fmt::format("{}", (31 * own * own + 7919 * own) % 50'021 + (said == 1 ? 150 + hidden.pick(100) : hidden.pick(100))));
+    score.push_back(fmt::format("{}", (31 * own * own + 7919 * own) % 50'021 +
+                                          (said == 1 ? 150 + hidden.pick(100) : hidden.pick(100))));
   }
   hidden.add("branch", branch);
   hidden.add("score", score);
@@ -323,12 +326,14 @@ TEST(HiddenPlaces, NeighboursInTheFile) {
   const AttributeAudit a = audit(hidden.input, {.quick = true, .measure_power = false}).attributes.front();
   EXPECT_GT(a.leakage.interval95->low, 0.2) << a.winner;
   bool noted = false;
-  for (const std::string& note : a.notes) noted = noted || note.find("the order of the rows") != std::string::npos;
+  for (const std::string& note : a.notes)
+    noted = noted || note.find("the order of the rows") != std::string::npos;
   EXPECT_TRUE(noted);
 }
 
-// With all these places looked at, a table that tells nothing still tells nothing: in each of 12 audits the lower end
-// of the interval is above 0 with probability 0.025 at most, in three or more once in 300 sets of seeds.
+// With all these places looked at, a table that tells nothing still tells nothing: in each of 12 audits the
+// lower end of the interval is above 0 with probability 0.025 at most, in three or more once in 300 sets of
+// seeds.
 TEST(HiddenPlaces, NothingWhereNothingIsHidden) {
   int found = 0;
   for (std::uint64_t seed = 50; seed < 62; ++seed) {
@@ -369,13 +374,14 @@ TEST(HiddenPlaces, EvidenceOfSeveralAttackersAddsUp) {
   hidden.add("id", id);
   hidden.input.released.columns.push_back(column_of_numbers("value", value));
   const AttributeAudit a = audit(hidden.input, {.quick = true, .measure_power = false}).attributes.front();
-  // Alone the numbers tell 0.245 nats and the letters 0.270; together 0.407 (by simulation). Standard error 0.015.
+  // Alone the numbers tell 0.245 nats and the letters 0.270; together 0.407 (by simulation). Standard error
+  // 0.015.
   EXPECT_GT(a.leakage.nats, 0.32) << a.winner;
   EXPECT_LT(a.leakage.nats, 0.5);
 }
 
-// A level that one row in a hundred has: the entropy of the test rows alone is off by a fifth, and no upper bound by
-// itself.
+// A level that one row in a hundred has: the entropy of the test rows alone is off by a fifth, and no upper
+// bound by itself.
 TEST(HiddenPlaces, TheEntropyOfARareLevelIsNotTakenForKnown) {
   Hidden hidden(39);
   Symbols x;

@@ -82,8 +82,8 @@ struct World {
   }
 };
 
-// Under independence the score is a standard normal number (a little less, because the fit has seen the rows): above 3.1
-// once in 1,000 seeds. What a tells by itself is no evidence for what is made of it.
+// Under independence the score is a standard normal number (a little less, because the fit has seen the
+// rows): above 3.1 once in 1,000 seeds. What a tells by itself is no evidence for what is made of it.
 TEST(AdditiveFit, SeesWhatIsBeyondTheColumnsAndNothingElse) {
   for (const double tells : {0.0, 0.2}) {
     const World world(3, tells);

@@ -39,9 +39,11 @@ TEST(TaskScore, SaysWhatIsLostAndWhatIsInflated) {
   EXPECT_DOUBLE_EQ(task_loss({}, {}), 0);
   EXPECT_THAT(inflated_tasks(unchanged, {score(0.9, 0.92)}), IsEmpty());  // 0.90 to 0.94 against 0.89 to 0.91
   EXPECT_THAT(inflated_tasks(unchanged, {score(0.9, 0.94)}), ElementsAre("income"));
-  EXPECT_EQ(task_text({score(0.9, 0.8)}, "images"), "income: AUC 0.900 (0.890 to 0.910), on released images 0.800");
+  EXPECT_EQ(task_text({score(0.9, 0.8)}, "images"),
+            "income: AUC 0.900 (0.890 to 0.910), on released images 0.800");
   EXPECT_EQ(inflated_text("income"),
-            "the release predicts 'income' better than the original does; a finding on released rows would be inflated");
+            "the release predicts 'income' better than the original does; a finding on released rows would "
+            "be inflated");
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace ppan {
 namespace {
 
 TEST(CellText, AValueIsShownOrLeftOut) {
-  const std::string message = "line 3: " + marked_value("\"12a\"") + " is not a number" + marked_value(": \"x\"", "");
+  const std::string message =
+      "line 3: " + marked_value("\"12a\"") + " is not a number" + marked_value(": \"x\"", "");
   EXPECT_EQ(with_values(message), "line 3: \"12a\" is not a number: \"x\"");
   EXPECT_EQ(without_values(message), "line 3: the cell is not a number");
   EXPECT_EQ(without_values("no value in it"), "no value in it");
@@ -21,7 +22,8 @@ TEST(CellText, MarksInAValueDoNotEndIt) {
 }
 
 TEST(CellText, AnErrorQuotesNoValueUnlessAsked) {
-  const Error error(ErrorCode::kBadInput, marked_value("\"12a\"") + " is not a number", "add " + marked_value("\"12a\""));
+  const Error error(ErrorCode::kBadInput, marked_value("\"12a\"") + " is not a number",
+                    "add " + marked_value("\"12a\""));
   EXPECT_STREQ(error.what(), "the cell is not a number");
   EXPECT_EQ(error.fix(), "add the cell");
   EXPECT_EQ(error.what_with_values(), "\"12a\" is not a number");

@@ -103,8 +103,8 @@ TEST_F(TemporaryTest, WhatKilledProcessesLeftIsRemovedAndWhatIsInUseIsNot) {
   EXPECT_TRUE(fs::exists(in_use.path()));
 }
 
-// A file that is made while another looks for abandoned ones is not taken for one: its owner has not locked it yet. Before that
-// was seen to, 24 to 42 of these 6,000 files were lost.
+// A file that is made while another looks for abandoned ones is not taken for one: its owner has not locked
+// it yet. Before that was seen to, 24 to 42 of these 6,000 files were lost.
 TEST_F(TemporaryTest, FilesOfManyAtOnceAllArrive) {
   constexpr int kWriters = 4;
   constexpr int kFiles = 1500;

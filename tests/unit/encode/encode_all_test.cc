@@ -1,5 +1,5 @@
-// Many numbers at once are each what they are alone, to the bit: a released number must be the one that its text, and
-// an attacker, would have.
+// Many numbers at once are each what they are alone, to the bit: a released number must be the one that its
+// text, and an attacker, would have.
 
 #include "ppan/encode/encode_all.h"
 
@@ -43,7 +43,8 @@ void expect_the_same(const ColumnEncoding& how, double width) {
   encode_all(how, encoded);
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_TRUE(same_bits(encoded[i], how.encode(x[i]))) << x[i];
   std::vector<double> v = encoded;
-  v.insert(v.end(), {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 7, -7});
+  v.insert(v.end(),
+           {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 7, -7});
   std::vector<double> decoded = v;
   decode_all(how, decoded);
   for (std::size_t i = 0; i < v.size(); ++i) EXPECT_TRUE(same_bits(decoded[i], how.decode(v[i]))) << v[i];

@@ -136,31 +136,37 @@ TEST(Encoding, NoNumberOfASinglePersonIsKept) {
   std::string text = "x,y\n";
   for (int i = 0; i < 400; ++i) text += std::to_string(1000 + i) + "," + std::to_string(i * i) + "\n";
   text += "987654,123456789\n1,-5555555\n";
-  const auto encoding = fit(text, {{.name = "x", .type = ColumnType::kInteger},
-                                   {.name = "y", .type = ColumnType::kInteger, .encoding = NumericEncoding::kRank}},
+  const auto encoding = fit(text,
+                            {{.name = "x", .type = ColumnType::kInteger},
+                             {.name = "y", .type = ColumnType::kInteger, .encoding = NumericEncoding::kRank}},
                             {.min_rows = 5})
                             .encoding;
   const std::string json = to_json(encoding).dump();
-  for (const char* alone : {"987654", "123456789", "5555555"}) EXPECT_EQ(json.find(alone), std::string::npos) << alone;
+  for (const char* alone : {"987654", "123456789", "5555555"})
+    EXPECT_EQ(json.find(alone), std::string::npos) << alone;
   // Five rows lie at or beyond each end.
   EXPECT_GE(encoding.columns[0].least, 1003);
   EXPECT_LE(encoding.columns[0].most, 1396);
 }
 
 TEST(Encoding, GridsHideDigits) {
-  // Whole numbers of deviation about 290: rounding to 50 costs 50^2 / 12 / 290^2 = 0.0025, and 0.0005 more at the
-  // end of the range, which moves to 950; rounding to 20 costs 0.0004.
+  // Whole numbers of deviation about 290: rounding to 50 costs 50^2 / 12 / 290^2 = 0.0025, and 0.0005 more at
+  // the end of the range, which moves to 950; rounding to 20 costs 0.0004.
   std::string text = "x\n";
   for (int i = 0; i < 1000; ++i) text += std::to_string(i) + "\n";
   const std::vector<ColumnSpec> spec{{.name = "x", .type = ColumnType::kInteger}};
-  const auto grid = [&](double cost) { return fit(text, spec, {.grid_cost = cost}).encoding.columns[0].grid; };
+  const auto grid = [&](double cost) {
+    return fit(text, spec, {.grid_cost = cost}).encoding.columns[0].grid;
+  };
   EXPECT_EQ(grid(0), 1);
   EXPECT_EQ(grid(0.0005), 20);
   EXPECT_EQ(grid(0.004), 50);
   const ColumnEncoding column = fit(text, spec, {}).encoding.columns[0];
-  for (const double x : {3.0, 17.0, 512.0, 993.0}) EXPECT_EQ(std::fmod(column.decode(column.encode(x)), column.grid), 0);
+  for (const double x : {3.0, 17.0, 512.0, 993.0})
+    EXPECT_EQ(std::fmod(column.decode(column.encode(x)), column.grid), 0);
   // What is declared is used, and must be a decimal number that fits the type.
-  EXPECT_EQ(fit(text, {{.name = "x", .type = ColumnType::kInteger, .grid = 7}}, {}).encoding.columns[0].grid, 7);
+  EXPECT_EQ(fit(text, {{.name = "x", .type = ColumnType::kInteger, .grid = 7}}, {}).encoding.columns[0].grid,
+            7);
   EXPECT_THROW(fit(text, {{.name = "x", .type = ColumnType::kInteger, .grid = 0.5}}, {}), Error);
   EXPECT_THROW(fit(text, {{.name = "x", .type = ColumnType::kReal, .grid = 1.0 / 3}}, {}), Error);
 }
@@ -182,8 +188,8 @@ TEST(Encoding, TimesHaveAGridOfTheClock) {
 }
 
 TEST(Encoding, SharedValuesStayAsTheyAre) {
-  // Ten amounts that many people have: rounding them to thousands would cost next to nothing, and yet each is a value
-  // that the column has and its neighbour is not. With one person each they are rounded.
+  // Ten amounts that many people have: rounding them to thousands would cost next to nothing, and yet each is
+  // a value that the column has and its neighbour is not. With one person each they are rounded.
   const std::vector<int> amounts{0, 594, 3103, 4064, 5178, 7298, 7688, 14084, 15024, 99999};
   std::string shared = "x\n";
   for (int i = 0; i < 1000; ++i) shared += std::to_string(amounts[i % 10]) + "\n";
@@ -198,7 +204,8 @@ TEST(Encoding, SharedValuesStayAsTheyAre) {
 
 TEST(Encoding, WrittenAsTheColumnIs) {
   std::string text = "price,rate\n";
-  for (int i = 0; i < 300; ++i) text += std::to_string(i) + ".50," + std::to_string(i) + (i % 2 ? ".5" : "") + "\n";
+  for (int i = 0; i < 300; ++i)
+    text += std::to_string(i) + ".50," + std::to_string(i) + (i % 2 ? ".5" : "") + "\n";
   const Encoding encoding = fit(text,
                                 {{.name = "price", .type = ColumnType::kReal, .grid = 0.5},
                                  {.name = "rate", .type = ColumnType::kReal, .grid = 0.5, .range = {10, 20}}},
@@ -218,7 +225,8 @@ TEST(Encoding, WrittenAsTheColumnIs) {
 }
 
 TEST(Encoding, ALevelNamedLikeTheGroupJoinsIt) {
-  const auto column = fit("c\n" + repeat("a\nother\n", 499) + "x\ny\n", {{.name = "c"}}, {}).encoding.columns[0];
+  const auto column =
+      fit("c\n" + repeat("a\nother\n", 499) + "x\ny\n", {{.name = "c"}}, {}).encoding.columns[0];
   EXPECT_THAT(column.levels, ElementsAre("a", "other"));
   EXPECT_EQ(column.other_level, 1);
 }
@@ -327,7 +335,8 @@ TEST(Encoder, CellsThatCannotBeEncodedFollowThePolicy) {
   const EncodedRows rejected = run(UnknownRow::kReject);
   EXPECT_THAT(rejected.bad, ElementsAre(0, 1, 1, 1));
   std::vector<std::string> what;
-  for (const CellFault& f : rejected.faults) what.push_back(std::to_string(f.line) + " " + with_values(f.what));
+  for (const CellFault& f : rejected.faults)
+    what.push_back(std::to_string(f.line) + " " + with_values(f.what));
   EXPECT_THAT(
       what, ElementsAre("4 the value is missing, but in training none was", "5 \"2.5\" is not a whole number",
                         "3 \"x\" is not a number", "3 \"z\" is an unknown level",
@@ -348,7 +357,8 @@ TEST(Encoder, CellsThatCannotBeEncodedFollowThePolicy) {
 }
 
 TEST(Encoder, UnknownLevelsJoinTheGroup) {
-  const auto encoding = fit("c\n" + repeat("a\nb\n", 499) + repeat("x\ny\n", 3), {{.name = "c"}}, {}).encoding;
+  const auto encoding =
+      fit("c\n" + repeat("a\nb\n", 499) + repeat("x\ny\n", 3), {{.name = "c"}}, {}).encoding;
   const Encoder encoder(encoding);
   EXPECT_EQ(encoder.code_of(0, "a"), 0);
   EXPECT_EQ(encoder.code_of(0, "x"), 2);

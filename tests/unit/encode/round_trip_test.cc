@@ -8,10 +8,10 @@
 
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
-#include "ppan/source/csv_writer.h"
 #include "ppan/encode/row_decoder.h"
 #include "ppan/source/csv_sink.h"
 #include "ppan/source/csv_source.h"
+#include "ppan/source/csv_writer.h"
 #include "support/text_sink.h"
 
 namespace ppan {
@@ -124,7 +124,8 @@ RC_GTEST_PROP(RoundTrip, NumbersStayInRangeAndOnTheGrid, (double v)) {
        .type = ColumnType::kReal,
        .encoding = *rc::gen::element(NumericEncoding::kRank, NumericEncoding::kStandard)}};
   CsvSource reader(memory_source("x\n1.5\n2.25\n-3\n40.75\n"));
-  const ColumnEncoding column = fit_encoding(read_table(reader, specs), specs, {.min_rows = 1, .grid_cost = 0}).columns[0];
+  const ColumnEncoding column =
+      fit_encoding(read_table(reader, specs), specs, {.min_rows = 1, .grid_cost = 0}).columns[0];
   const double x = column.decode(v);
   RC_ASSERT(x >= -3 && x <= 40.75);
   RC_ASSERT(x * 100 == std::nearbyint(x * 100) || std::abs(x * 100 - std::nearbyint(x * 100)) < 1e-9);

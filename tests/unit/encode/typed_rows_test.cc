@@ -55,7 +55,8 @@ class TypedSource final : public RowSource {
     chunk.buffer(2).real = {0.5, 0.25, 0.125, 0.75};
     for (const char* day : {"2024-01-31", "2023-12-01", "2024-02-29", "2020-05-05"})
       chunk.buffer(3).integer.push_back(*parse_date(day));
-    for (const char* time : {"2024-01-31 12:30:00", "2024-02-01 00:00:00", "2024-03-01 08:15:30", "2024-01-01 23:59:59"})
+    for (const char* time :
+         {"2024-01-31 12:30:00", "2024-02-01 00:00:00", "2024-03-01 08:15:30", "2024-01-01 23:59:59"})
       chunk.buffer(4).integer.push_back(*parse_timestamp(time));
     chunk.buffer(5).integer = {1, 0, 1, 0};
     for (const char* job : {"clerk", "nurse", "clerk", "nurse"}) chunk.buffer(6).add_text(job);
@@ -81,7 +82,8 @@ const std::vector<ColumnSpec> kSpecs{{.name = "n", .type = ColumnType::kInteger}
                                      {.name = "job"}};
 const EncodingOptions kExact{.min_rows = 1, .grid_cost = 0, .missing = {""}};
 
-std::string released_text(const Encoding& encoding, RowSource& source, std::vector<RowColumn>* types = nullptr) {
+std::string released_text(const Encoding& encoding, RowSource& source,
+                          std::vector<RowColumn>* types = nullptr) {
   const Encoder encoder(encoding);
   std::vector<std::string> names = source.column_names();
   const auto bound = bind_columns(encoding, names, source);
@@ -138,7 +140,8 @@ TEST(TypedRows, AreReleasedWithTheirTypesAndAsTheSameText) {
 
 TEST(TypedRows, ColumnsThatMeanSomethingElseAreRefused) {
   TypedSource typed;
-  const std::vector<ColumnSpec> wrong{{.name = "day", .type = ColumnType::kInteger}, {.name = "n", .type = ColumnType::kDate}};
+  const std::vector<ColumnSpec> wrong{{.name = "day", .type = ColumnType::kInteger},
+                                      {.name = "n", .type = ColumnType::kDate}};
   try {
     read_table(typed, wrong);
     FAIL();
@@ -157,8 +160,9 @@ TEST(TypedRows, TypesAreNotGuessed) {
     types.push_back(guess_type(column).type);
     EXPECT_TRUE(guess_type(column).sure) << column.name;
   }
-  EXPECT_THAT(types, ElementsAre(ColumnType::kInteger, ColumnType::kReal, ColumnType::kReal, ColumnType::kDate,
-                                 ColumnType::kTimestamp, ColumnType::kCategory, ColumnType::kCategory));
+  EXPECT_THAT(types,
+              ElementsAre(ColumnType::kInteger, ColumnType::kReal, ColumnType::kReal, ColumnType::kDate,
+                          ColumnType::kTimestamp, ColumnType::kCategory, ColumnType::kCategory));
 }
 
 TEST(TypedRows, MarkersThatAreNumbersHoldForNumbers) {

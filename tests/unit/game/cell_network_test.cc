@@ -19,7 +19,8 @@ struct Case {
 Case make_case(std::vector<Index> hidden) {
   SeededRandom random(4);
   Case out;
-  out.network = CellNetwork<double>({.cells = {3, 2, 4}, .numbers = 2, .hidden = std::move(hidden), .outputs = 3});
+  out.network =
+      CellNetwork<double>({.cells = {3, 2, 4}, .numbers = 2, .hidden = std::move(hidden), .outputs = 3});
   out.network.initialise(random, out.parameters);
   out.parameters += 0.4 * testing::random_vector(random, out.parameters.size());
   out.rows.resize(3, 6);
@@ -58,8 +59,8 @@ TEST(CellNetwork, NumberGradientMatches) {
   testing::expect_gradient_matches(loss, testing::flatten(d_numbers), testing::flatten(c.numbers));
 }
 
-// An indicator cannot be moved by a little, but a number that goes through the same weights can: a network whose
-// number 0 has the weights of a cell sees that cell's indicator move with it.
+// An indicator cannot be moved by a little, but a number that goes through the same weights can: a network
+// whose number 0 has the weights of a cell sees that cell's indicator move with it.
 TEST(CellNetwork, CellGradientIsThatOfItsIndicator) {
   Case c = make_case({5, 4});
   const Index width = 5 + 3;

@@ -99,13 +99,12 @@ TEST_P(PosteriorGradient, MatchesDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, PosteriorGradient,
-                         ::testing::Combine(::testing::Values(Attributes::kFinite, Attributes::kReal,
-                                                              Attributes::kFiniteThenReal,
-                                                              Attributes::kRealThenFiniteThenFinite,
-                                                              Attributes::kRealOfThree),
-                                            ::testing::Bool(), ::testing::Values(1, 3),
-                                            ::testing::Values(0, 1, 2), ::testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(
+    Every, PosteriorGradient,
+    ::testing::Combine(::testing::Values(Attributes::kFinite, Attributes::kReal, Attributes::kFiniteThenReal,
+                                         Attributes::kRealThenFiniteThenFinite, Attributes::kRealOfThree),
+                       ::testing::Bool(), ::testing::Values(1, 3), ::testing::Values(0, 1, 2),
+                       ::testing::Bool()));
 
 TEST(Posterior, StandardisingMakesScaleAndOriginIrrelevant) {
   SeededRandom random(34);
@@ -218,8 +217,7 @@ TEST(Posterior, FullCovarianceIsTheDensityOfAGaussian) {
   posterior.parameters().setZero();
   auto bias = posterior.parameters().tail(9);
   for (Index d = 0; d < 3; ++d) {
-    const Vector<double> slope =
-        covariance.topLeftCorner(d, d).inverse() * covariance.col(d).head(d);
+    const Vector<double> slope = covariance.topLeftCorner(d, d).inverse() * covariance.col(d).head(d);
     bias[d] = centre[d] - slope.dot(centre.head(d));
     bias[3 + d] = std::log(covariance(d, d) - slope.dot(covariance.col(d).head(d)));
     for (Index j = 0; j < d; ++j) bias[6 + d * (d - 1) / 2 + j] = slope[j];
@@ -227,9 +225,8 @@ TEST(Posterior, FullCovarianceIsTheDensityOfAGaussian) {
   const Matrix<double>& score = posterior.score(Matrix<double>::Zero(kRecords, 1), false, 1, x);
   for (Index i = 0; i < kRecords; ++i) {
     const Vector<double> off = x[0].value.row(i).transpose() - centre;
-    const double expected =
-        -0.5 * (3 * std::log(2 * std::numbers::pi) + std::log(covariance.determinant()) +
-                off.dot(covariance.inverse() * off));
+    const double expected = -0.5 * (3 * std::log(2 * std::numbers::pi) + std::log(covariance.determinant()) +
+                                    off.dot(covariance.inverse() * off));
     EXPECT_NEAR(score(i, 0), expected, 1e-12);
   }
 }

@@ -217,9 +217,10 @@ ImageCurveOptions small_run_with_task() {
 }
 
 // The length of the hair is hidden, and recipients want to know who smiles: four pixels, of which a mechanism
-// that cares for pixels alone keeps nothing. At the same budgets, and no more leakage than 0.05 nats above what that one
-// leaks, one that knows the task keeps it. Seeds are fixed, so nothing varies from run to run; the margin is half of what
-// was seen: AUC 0.48 and 0.47 without, 1.00 with the task, at 0.31 and 0.00 nats either way.
+// that cares for pixels alone keeps nothing. At the same budgets, and no more leakage than 0.05 nats above
+// what that one leaks, one that knows the task keeps it. Seeds are fixed, so nothing varies from run to run;
+// the margin is half of what was seen: AUC 0.48 and 0.47 without, 1.00 with the task, at 0.31 and 0.00 nats
+// either way.
 TEST(ImageCurve, KeepsATaskThatPixelsAloneLose) {
   const ImageSplit data{.train = testing::drawn_faces(1500, 23), .test = testing::drawn_faces(600, 24)};
   ImageCurveOptions options = small_run_with_task();
@@ -271,7 +272,8 @@ TEST(ImageCurve, ATaskIsMadeOfPiecesToo) {
   ASSERT_EQ(parts.points.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(parts.points[i].model.components[0].parameters, whole.points[i].model.components[0].parameters);
-    EXPECT_EQ(parts.points[i].measure.task.front().original.value, whole.points[i].measure.task.front().original.value);
+    EXPECT_EQ(parts.points[i].measure.task.front().original.value,
+              whole.points[i].measure.task.front().original.value);
   }
   EXPECT_EQ(parts.task_unchanged.front().original.value, whole.task_unchanged.front().original.value);
   // Another task is another training; one that is only measured is not.

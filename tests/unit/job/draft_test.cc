@@ -20,12 +20,14 @@ TEST(Draft, AWordOfAFewRowsIsNotWritten) {
   std::string text = "age,income,sex\n";
   for (int i = 0; i < 300; ++i) {
     text += (i == 7 ? "Alice Smith" : std::to_string(20 + i % 60)) + ',' +
-            (i % 50 == 3 ? "withheld" : std::to_string(900 + i * 37 % 800)) + ',' + (i % 2 == 0 ? "f" : "m") + '\n';
+            (i % 50 == 3 ? "withheld" : std::to_string(900 + i * 37 % 800)) + ',' + (i % 2 == 0 ? "f" : "m") +
+            '\n';
   }
   write_file(path, text);
   const std::string draft = draft_job(path);
   EXPECT_THAT(draft, testing::Not(HasSubstr("Alice")));
-  EXPECT_THAT(draft, testing::ContainsRegex("\nage = \"integer\" +# UNSURE: all numbers but for words in a few rows; correct"));
+  EXPECT_THAT(draft, testing::ContainsRegex(
+                         "\nage = \"integer\" +# UNSURE: all numbers but for words in a few rows; correct"));
   EXPECT_THAT(draft, HasSubstr("missing = [\"withheld\"]"));
   std::filesystem::remove(path);
 }

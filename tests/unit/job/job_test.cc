@@ -79,8 +79,9 @@ TEST(Job, EverythingObserved) {
 
 TEST(Job, OrderOfTheLoss) {
   EXPECT_EQ(JobFile{}.table.curve.training.alpha, 1);
-  const std::string text = "[data]\nsource = 'a.csv'\n[roles]\nsensitive = ['s']\nuseful = ['x']\n[columns]\n"
-                           "x = 'real'\ns = 'category'\n[privacy]\nalpha = ";
+  const std::string text =
+      "[data]\nsource = 'a.csv'\n[roles]\nsensitive = ['s']\nuseful = ['x']\n[columns]\n"
+      "x = 'real'\ns = 'category'\n[privacy]\nalpha = ";
   const auto alpha_of = [&](const char* value) { return parse_job(text + value).table.curve.training.alpha; };
   EXPECT_EQ(alpha_of("2.5\n"), 2.5);
   EXPECT_TRUE(std::isinf(alpha_of("'inf'\n")));
@@ -212,7 +213,8 @@ TEST(Job, ImagesAndTablesDoNotMix) {
             "  line 11, mechanism.family: must be \"noisy-code\" or \"auto\" for images");
   EXPECT_THAT(error_of("[data]\nlabels = \"l\"\n"), HasSubstr("data.labels: is for images"));
   EXPECT_THAT(error_of("[data]\nsource = \"t.csv\"\ntask_labels = \"l\"\ntask_column = \"c\"\n"),
-              ::testing::AllOf(HasSubstr("data.task_labels: is for images"), HasSubstr("data.task_column: is for images")));
+              ::testing::AllOf(HasSubstr("data.task_labels: is for images"),
+                               HasSubstr("data.task_column: is for images")));
 }
 
 const std::string kTable =
@@ -261,7 +263,8 @@ TEST(Job, KeysOfTheOtherKindOfDataAreRefused) {
 
 // Whatever the family is, a value goes into its options.
 TEST(Job, ValuesGoIntoTheOptionsOfEveryFamily) {
-  const JobFile job = parse_job(kTable + "[mechanism]\nfamily = 'heads'\nhidden = [7]\n[train]\nepochs = 9\nbatch = 33\n");
+  const JobFile job =
+      parse_job(kTable + "[mechanism]\nfamily = 'heads'\nhidden = [7]\n[train]\nepochs = 9\nbatch = 33\n");
   const TableCurveOptions options = curve_options(job.table);
   EXPECT_EQ(options.training.family, MechanismFamily::kHeads);
   EXPECT_THAT(options.heads.hidden, ElementsAre(7));
@@ -295,7 +298,8 @@ TEST(Job, ImagesShowTheirOwnSettings) {
   std::map<std::string, std::string> shown;
   for (const ShownSetting& setting : shown_settings(job)) {
     shown[setting.key] = setting.value;
-    EXPECT_EQ(setting.given, setting.key == "data.images" || setting.key == "data.labels" || setting.key == "train.epochs")
+    EXPECT_EQ(setting.given,
+              setting.key == "data.images" || setting.key == "data.labels" || setting.key == "train.epochs")
         << setting.key;
   }
   const CodeImageOptions code;
@@ -304,7 +308,8 @@ TEST(Job, ImagesShowTheirOwnSettings) {
   EXPECT_EQ(shown.at("mechanism.hidden"), "[400, 400]");
   EXPECT_EQ(shown.at("privacy.points"), "8");
   EXPECT_EQ(shown.at("train.epochs"), "3");
-  for (const char* key : {"data.source", "read.header", "roles.useful", "encode.other", "train.restarts", "privacy.alpha"})
+  for (const char* key :
+       {"data.source", "read.header", "roles.useful", "encode.other", "train.restarts", "privacy.alpha"})
     EXPECT_FALSE(shown.contains(key)) << key;
   const std::string text = write_job(job);
   EXPECT_THAT(text, testing::Not(HasSubstr("[roles]")));
@@ -313,7 +318,8 @@ TEST(Job, ImagesShowTheirOwnSettings) {
 
 TEST(Job, ATaskOfImagesIsAnotherLabelThanTheHiddenOne) {
   const std::string images = "[data]\nimages = \"i\"\nlabels = \"l\"\n";
-  const JobFile job = parse_job(images + "task_labels = \"t\"\n[privacy]\nusefulness = \"both\"\ntask_weight = 2\n");
+  const JobFile job =
+      parse_job(images + "task_labels = \"t\"\n[privacy]\nusefulness = \"both\"\ntask_weight = 2\n");
   EXPECT_TRUE(job.image.has_task());
   EXPECT_EQ(job.image.task_weight, 2);
   EXPECT_FALSE(parse_job(images).image.has_task());
@@ -321,8 +327,10 @@ TEST(Job, ATaskOfImagesIsAnotherLabelThanTheHiddenOne) {
   EXPECT_NO_THROW(parse_job(images + "[privacy]\nusefulness = \"columns\"\n"));
   EXPECT_EQ(error_of(images + "[privacy]\nusefulness = \"task\"\ntask_weight = 2\n"),
             "job.toml has 2 problems\n"
-            "  line 5, privacy.usefulness: needs a task: name its labels with data.task_labels or data.task_column\n"
-            "  line 6, privacy.task_weight: needs a task: name its labels with data.task_labels or data.task_column");
+            "  line 5, privacy.usefulness: needs a task: name its labels with data.task_labels or "
+            "data.task_column\n"
+            "  line 6, privacy.task_weight: needs a task: name its labels with data.task_labels or "
+            "data.task_column");
   for (const std::string task : {"task_labels = \"l\"\n", "task_column = \"label\"\n",
                                  "task_labels = \"l\"\ntask_column = \"label\"\n"})
     EXPECT_THAT(error_of(images + task), HasSubstr("names the label that is hidden")) << task;

@@ -41,8 +41,8 @@ TEST(Settings, DocumentationIsUpToDate) {
 TEST(Settings, DefaultsAreTheSameForEveryFamily) {
   for (const Setting& s : settings()) {
     if (s.key == "mechanism.family") continue;
-    for (const MechanismFamily family :
-         {MechanismFamily::kFinite, MechanismFamily::kNoisyCode, MechanismFamily::kCodebook, MechanismFamily::kHeads}) {
+    for (const MechanismFamily family : {MechanismFamily::kFinite, MechanismFamily::kNoisyCode,
+                                         MechanismFamily::kCodebook, MechanismFamily::kHeads}) {
       JobFile job;
       job.table.curve.training.family = family;
       EXPECT_EQ(s.show(job), s.show({})) << s.key;

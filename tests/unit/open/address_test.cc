@@ -46,7 +46,8 @@ TEST(Address, QueriesGoToTheEndAndTablesToTheNextParameter) {
   EXPECT_EQ(query.place, "a b.db");
   EXPECT_EQ(query.query, "select * from t where x = '?' & y = 'a&table=b'");
   EXPECT_EQ(query.table, "");
-  const Address table = parse_address("postgresql://me@host:5433/shop?sslmode=require&table=s.people&connect_timeout=3");
+  const Address table =
+      parse_address("postgresql://me@host:5433/shop?sslmode=require&table=s.people&connect_timeout=3");
   EXPECT_EQ(table.table, "s.people");
   EXPECT_EQ(table.place, "postgresql://me@host:5433/shop?sslmode=require&connect_timeout=3");
   EXPECT_EQ(table.shown, "postgresql://me@host:5433/shop table s.people");
@@ -56,8 +57,10 @@ TEST(Address, QueriesGoToTheEndAndTablesToTheNextParameter) {
 }
 
 TEST(Address, PasswordsAreRefusedAndNotRepeated) {
-  for (const char* text : {"postgresql://me:hunter2@host/shop?table=t", "postgresql://host/shop?password=hunter2&table=t",
-                           "postgresql://host/shop?table=t&PassWord=hunter2", "postgresql://h?d?password=hunter2&table=t", "postgres://:hunter2@/x?query=select 1"}) {
+  for (const char* text :
+       {"postgresql://me:hunter2@host/shop?table=t", "postgresql://host/shop?password=hunter2&table=t",
+        "postgresql://host/shop?table=t&PassWord=hunter2", "postgresql://h?d?password=hunter2&table=t",
+        "postgres://:hunter2@/x?query=select 1"}) {
     EXPECT_THAT(refusal(text), HasSubstr("holds a password")) << text;
     EXPECT_THAT(refusal(text), Not(HasSubstr("hunter2")));
   }

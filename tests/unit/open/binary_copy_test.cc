@@ -21,15 +21,17 @@ const std::vector<RowColumn> kColumns{
     {.name = "text"},
     {.name = "day", .storage = CellStorage::kInteger, .meaning = CellMeaning::kDate},
     {.name = "time", .storage = CellStorage::kInteger, .meaning = CellMeaning::kTimestamp}};
-const std::vector<CopyType> kTypes{CopyType::kBoolean, CopyType::kInt2, CopyType::kInt8, CopyType::kNumeric,
-                                   CopyType::kFloat8,  CopyType::kText, CopyType::kDate, CopyType::kTimestamp};
+const std::vector<CopyType> kTypes{CopyType::kBoolean, CopyType::kInt2,     CopyType::kInt8,
+                                   CopyType::kNumeric, CopyType::kFloat8,   CopyType::kText,
+                                   CopyType::kDate,    CopyType::kTimestamp};
 
 // Two rows and one without values.
 void fill(RowChunk& chunk) {
   chunk.start(3, kColumns.size(), 0);
   chunk.buffer(0).integer = {1, 0, 0};
   chunk.buffer(1).integer = {-32768, 32767, 0};
-  chunk.buffer(2).integer = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), 0};
+  chunk.buffer(2).integer = {std::numeric_limits<std::int64_t>::min(),
+                             std::numeric_limits<std::int64_t>::max(), 0};
   chunk.buffer(3).integer = {-1'234'567'805, 5, 0};
   chunk.buffer(4).real = {-1.5, 1e300, 0};
   for (const char* text : {"a, \"b\"", "", ""}) chunk.buffer(5).add_text(text);

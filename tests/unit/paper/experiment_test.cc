@@ -117,8 +117,8 @@ TEST(Experiment, PresetPaperIsAsPrinted) {
   EXPECT_EQ(s.series[1].most_budget, 0.8);
 }
 
-// The optimum is linear, its noise may fill as many components as are released, and X of several components is
-// judged by full covariances.
+// The optimum is linear, its noise may fill as many components as are released, and X of several components
+// is judged by full covariances.
 TEST(Experiment, PresetBestOfGaussianWorldsIsLinearAndWatchesComponentsJointly) {
   ExperimentOptions options{.name = "gaussian"};
   options.world = experiment_entry("gaussian").world;

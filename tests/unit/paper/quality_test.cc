@@ -63,7 +63,8 @@ INSTANTIATE_TEST_SUITE_P(Best, Quality,
                            return name;
                          });
 
-// Budget 0 of the discrete experiment is met on the true distribution; a squared penalty overspent it by 0.017.
+// Budget 0 of the discrete experiment is met on the true distribution; a squared penalty overspent it by
+// 0.017.
 TEST(DiscreteQuality, NothingIsSpentWhereNothingMayBe) {
   ExperimentOptions options{.name = "discrete"};
   options.budgets = {0.0};

@@ -175,8 +175,8 @@ TEST(Profile, IsoDatesAndTimes) {
   std::string text = "born,seen,iso,some,odd,wrong\n";
   for (int i = 0; i < 400; ++i) {
     const std::string day = "2024-01-" + std::to_string(10 + i % 20);
-    text += day + "," + day + " 12:30:00," + day + "T12:30Z," + (i % 40 == 0 ? "unknown" : day) + "," + (i % 4 == 0 ? "word" : day) +
-            ",2024-02-3" + std::to_string(i % 2) + "\n";
+    text += day + "," + day + " 12:30:00," + day + "T12:30Z," + (i % 40 == 0 ? "unknown" : day) + "," +
+            (i % 4 == 0 ? "word" : day) + ",2024-02-3" + std::to_string(i % 2) + "\n";
   }
   const TableProfile table = profile_of(text);
   const auto guess = [&](const char* name) { return guess_type(*table.find(name)); };

@@ -8,10 +8,11 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(GroupWarnings, SaysTheSameOfSeveralPointsOnce) {
-  EXPECT_THAT(group_warnings({"point 1: more may leak", "the table is small", "point 2: more may leak",
-                              "point 2: the distortion 0.25 is above its budget 0.2", "point 12: more may leak"}),
-              ElementsAre("points 1, 2 and 12: more may leak", "the table is small",
-                          "point 2: the distortion 0.25 is above its budget 0.2"));
+  EXPECT_THAT(
+      group_warnings({"point 1: more may leak", "the table is small", "point 2: more may leak",
+                      "point 2: the distortion 0.25 is above its budget 0.2", "point 12: more may leak"}),
+      ElementsAre("points 1, 2 and 12: more may leak", "the table is small",
+                  "point 2: the distortion 0.25 is above its budget 0.2"));
 }
 
 TEST(GroupWarnings, NumbersThatDifferAreThoseOfTheFirst) {

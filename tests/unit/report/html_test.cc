@@ -193,7 +193,8 @@ TEST(Report, ShowsWhatARecipientLosesOfRowsAndOfImages) {
     row.set(curve_column::kTaskHigh, 0.9375);
     const std::string page = to_html(run);
     EXPECT_EQ(page_fault(page), "");
-    EXPECT_THAT(page, AllOf(HasSubstr("What a recipient loses"), HasSubstr("smile: AUC"), HasSubstr("0.875")));
+    EXPECT_THAT(page,
+                AllOf(HasSubstr("What a recipient loses"), HasSubstr("smile: AUC"), HasSubstr("0.875")));
     EXPECT_THAT(page, HasSubstr(images ? "New networks learn the task from released images"
                                        : "Boosted trees learn the task from released rows"));
     // Images have neither cells nor associations.
@@ -334,7 +335,11 @@ TEST(Recommend, SeesPointsAboveTheHullOfTheOthers) {
 }
 
 TEST(Sentence, DoesNotCallWhatWasNotSeenALeak) {
-  Estimate found{.nats = 0.0002, .interval95 = Interval{0, 0.01}, .bound = Bound::kLower, .method = "trees", .samples = 9};
+  Estimate found{.nats = 0.0002,
+                 .interval95 = Interval{0, 0.01},
+                 .bound = Bound::kLower,
+                 .method = "trees",
+                 .samples = 9};
   EXPECT_THAT(html::sentence(found), testing::StartsWith("No leak was seen"));
   EXPECT_THAT(html::sentence(found), testing::HasSubstr("lower bound, 95&nbsp;% interval"));
   found.interval95->low = 0.0001;

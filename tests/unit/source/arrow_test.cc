@@ -1,5 +1,5 @@
-// Arrow streams, in and out. The sink's own stream is the producer, so that no library of Arrow is needed; that other
-// programs read and write the same is what python/tests shows.
+// Arrow streams, in and out. The sink's own stream is the producer, so that no library of Arrow is needed;
+// that other programs read and write the same is what python/tests shows.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +68,8 @@ std::vector<RowColumn> every_kind() {
   return columns;
 }
 
-ArrowArrayStream stream_of(const std::vector<RowColumn>& columns, int chunks, std::vector<ArrowType> like = {}) {
+ArrowArrayStream stream_of(const std::vector<RowColumn>& columns, int chunks,
+                           std::vector<ArrowType> like = {}) {
   ArrowSink sink(std::move(like));
   sink.begin(columns);
   RowChunk chunk;
@@ -147,7 +148,9 @@ TEST(Arrow, TextIsNeverTakenForMissing) {
 }
 
 TEST(Arrow, ColumnsOfOneNameAreRefused) {
-  EXPECT_THROW(ArrowSource source(stream_of({column("a", CellStorage::kReal), column("a", CellStorage::kReal)}, 1)), Error);
+  EXPECT_THROW(
+      ArrowSource source(stream_of({column("a", CellStorage::kReal), column("a", CellStorage::kReal)}, 1)),
+      Error);
 }
 
 TEST(Arrow, WhatCannotBeUsedIsNamed) {

@@ -43,9 +43,11 @@ TEST(Calendar, TimesComeBackWithTheDigitsThatTheyHave) {
 }
 
 TEST(Calendar, WhatIsNoDateIsNone) {
-  for (const char* text : {"", "2024-02-30", "2023-02-29", "2024-13-01", "24-01-01", "2024-1-1", "2024-01-01x", "0000-01-01"})
+  for (const char* text :
+       {"", "2024-02-30", "2023-02-29", "2024-13-01", "24-01-01", "2024-1-1", "2024-01-01x", "0000-01-01"})
     EXPECT_FALSE(parse_date(text)) << text;
-  for (const char* text : {"2024-01-01 24:00:00", "2024-01-01 12", "2024-01-01 12:00:00+", "2024-01-01 12:00:00.", "2024-01-01_12:00"})
+  for (const char* text : {"2024-01-01 24:00:00", "2024-01-01 12", "2024-01-01 12:00:00+",
+                           "2024-01-01 12:00:00.", "2024-01-01_12:00"})
     EXPECT_FALSE(parse_timestamp(text)) << text;
 }
 
@@ -62,7 +64,8 @@ TEST(RowChunk, CellsHaveOneText) {
   EXPECT_EQ(text(decimal, -5), "-0.05");
   EXPECT_EQ(text(decimal, 0), "0.00");
   EXPECT_EQ(text({.storage = CellStorage::kInteger, .meaning = CellMeaning::kDecimal}, 7), "7");
-  EXPECT_EQ(text({.storage = CellStorage::kInteger}, std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
+  EXPECT_EQ(text({.storage = CellStorage::kInteger}, std::numeric_limits<std::int64_t>::min()),
+            "-9223372036854775808");
   EXPECT_EQ(text({.storage = CellStorage::kInteger, .meaning = CellMeaning::kBoolean}, 1), "true");
   EXPECT_EQ(text({.storage = CellStorage::kInteger, .meaning = CellMeaning::kDate}, 19'753), "2024-01-31");
   RowCells cells;

@@ -46,9 +46,13 @@ std::string people_csv(int rows, std::uint64_t seed) {
 
 Schema people_schema(bool task) {
   Schema schema;
-  schema.columns = {testing::category("x"),     testing::category("colour"), testing::category("shade"),
-                    {.name = "hours", .type = ColumnType::kInteger},         testing::real("income"),
-                    testing::category("car"),   {.name = "km", .type = ColumnType::kInteger},
+  schema.columns = {testing::category("x"),
+                    testing::category("colour"),
+                    testing::category("shade"),
+                    {.name = "hours", .type = ColumnType::kInteger},
+                    testing::real("income"),
+                    testing::category("car"),
+                    {.name = "km", .type = ColumnType::kInteger},
                     testing::category("y")};
   schema.sensitive = {"x"};
   schema.useful = {"colour", "shade", "hours", "income", "car", "km"};
@@ -84,7 +88,13 @@ EncodedRows release(const TableModel& model, const EncodedRows& rows, std::uint6
 
 // Three heads, the second and third of which exclude some cells of the first.
 HeadsShape small_shape() {
-  HeadsShape shape{.features = 3, .noise_inputs = 2, .hidden = {4}, .cells = {3, 2, 4}, .pairs = {}, .links = {}, .base = {}};
+  HeadsShape shape{.features = 3,
+                   .noise_inputs = 2,
+                   .hidden = {4},
+                   .cells = {3, 2, 4},
+                   .pairs = {},
+                   .links = {},
+                   .base = {}};
   HeadPair first{0, 1, Matrix<float>::Ones(3, 2)};
   first.together(1, 0) = 0;
   HeadPair second{0, 2, Matrix<float>::Ones(3, 4)};
@@ -92,8 +102,10 @@ HeadsShape small_shape() {
   second.together(2, 1) = 0;
   shape.pairs = {first, second};
   SeededRandom random(8);
-  for (const Index count : shape.cells) shape.base.emplace_back(testing::random_vector(random, count).cast<float>());
-  shape.links = {{0, 1, testing::random_matrix(random, 2, 3).cast<float>()}, {1, 2, testing::random_matrix(random, 4, 2).cast<float>()}};
+  for (const Index count : shape.cells)
+    shape.base.emplace_back(testing::random_vector(random, count).cast<float>());
+  shape.links = {{0, 1, testing::random_matrix(random, 2, 3).cast<float>()},
+                 {1, 2, testing::random_matrix(random, 4, 2).cast<float>()}};
   return shape;
 }
 
@@ -121,8 +133,8 @@ struct Drawn {
   void draw(const Vector<double>& p) { network.draw(p, features, own, noise, uniform, cells); }
 };
 
-HeadsStart make_start(const EncodedRows& rows, const Schema& schema, const Encoding& encoding, const HeadsOptions& options,
-                      std::uint64_t seed) {
+HeadsStart make_start(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
+                      const HeadsOptions& options, std::uint64_t seed) {
   const HeadsFit fit = fit_heads(rows, schema, encoding, options.levels, options.least_rows);
   const HeadsRows of_heads = heads_rows(rows, schema, encoding, fit);
   return start_heads(fit, of_heads, learn_heads(fit, of_heads, options, seed));
@@ -133,7 +145,9 @@ TEST(HeadsNetwork, GradientMatches) {
   Drawn drawn(8);
   drawn.features = 0.3 * testing::random_matrix(random, 8, 3);
   drawn.noise = 0.3 * testing::random_matrix(random, 8, 2);
-  for (Index i = 0; i < 8; ++i) drawn.own.col(i) << static_cast<std::int32_t>(i % 3), static_cast<std::int32_t>(i % 2), static_cast<std::int32_t>(i % 4);
+  for (Index i = 0; i < 8; ++i)
+    drawn.own.col(i) << static_cast<std::int32_t>(i % 3), static_cast<std::int32_t>(i % 2),
+        static_cast<std::int32_t>(i % 4);
   const Matrix<double> cost = testing::random_matrix(random, 9, 8);
   const auto loss = [&](const Vector<double>& p) {
     drawn.draw(p);
@@ -145,7 +159,8 @@ TEST(HeadsNetwork, GradientMatches) {
   testing::expect_gradient_matches(loss, gradient, drawn.parameters);
 }
 
-// 40,000 rows alike: a share of p is off by more than 4.5 of its deviations in one of 147,000 cases; there are 9.
+// 40,000 rows alike: a share of p is off by more than 4.5 of its deviations in one of 147,000 cases; there
+// are 9.
 TEST(HeadsNetwork, DrawsAsOftenAsItSays) {
   const Index rows = 40000;
   Drawn drawn(rows);
@@ -174,7 +189,8 @@ TEST(HeadsNetwork, DrawsTheSameWithoutProbabilities) {
   const Index rows = 4000;
   Drawn drawn(rows);
   for (Index i = 0; i < rows; ++i)
-    drawn.own.col(i) << static_cast<std::int32_t>(i % 3), static_cast<std::int32_t>(i % 2), static_cast<std::int32_t>(i % 4);
+    drawn.own.col(i) << static_cast<std::int32_t>(i % 3), static_cast<std::int32_t>(i % 2),
+        static_cast<std::int32_t>(i % 4);
   for (const double gate : {0.0, 1.0}) {
     Vector<double> parameters = drawn.parameters;
     parameters.tail(9).array() += gate;
@@ -190,7 +206,8 @@ TEST(CellPlayer, GradientsMatch) {
   SeededRandom random(2);
   CellPlayer<double> player({.cells = {3, 2}, .numbers = 1, .hidden = {4}, .outputs = 1}, {2, 3});
   player.initialise(random);
-  const Vector<double> point = player.parameters() + 0.5 * testing::random_vector(random, player.parameters().size());
+  const Vector<double> point =
+      player.parameters() + 0.5 * testing::random_vector(random, player.parameters().size());
   CellRows rows(2, 4);
   rows << 0, 1, 2, 1, 1, 0, 1, 1;
   const Matrix<double> numbers = testing::random_matrix(random, 1, 4);
@@ -238,7 +255,8 @@ TEST(NumberCodes, SayHowFarThroughEachBin) {
   ASSERT_EQ(codes.inputs(), 3);
   Matrix<double> out;
   codes.encode(Matrix<double>{{-3, -0.25, 0, 1, 5}}, out);
-  const Matrix<double> expected{{-3, -0.25, 0, 1, 5}, {-0.5, 0.25, 0.5, 0.5, 0.5}, {-0.5, -0.5, -0.5, 0, 0.5}};
+  const Matrix<double> expected{
+      {-3, -0.25, 0, 1, 5}, {-0.5, 0.25, 0.5, 0.5, 0.5}, {-0.5, -0.5, -0.5, 0, 0.5}};
   EXPECT_TRUE(out.isApprox(expected, 1e-12));
   const HeadNumber plain{.sample = Matrix<float>::Zero(1, 1)};
   EXPECT_EQ(NumberCodes<double>({plain, one_number().front()}).first(1), 1);
@@ -290,8 +308,9 @@ TEST(NumberCodes, FewBinsForFewRowsAndManyNumbers) {
   EXPECT_EQ(knots.size(), 0);
 }
 
-// Of rows that are all alike but for one head that forgets, whatever the parameters: what it draws does not depend on the
-// row. In 20,000 rows of each own cell a share is off by more than 4.5 of its deviations in one of 147,000 cases; there are 4.
+// Of rows that are all alike but for one head that forgets, whatever the parameters: what it draws does not
+// depend on the row. In 20,000 rows of each own cell a share is off by more than 4.5 of its deviations in one
+// of 147,000 cases; there are 4.
 TEST(HeadsNetwork, AHeadThatForgetsDoesNotLookAtTheRow) {
   const Index rows = 40000;
   Drawn drawn(rows);
@@ -320,8 +339,9 @@ TEST(HeadsNetwork, AHeadThatForgetsDoesNotLookAtTheRow) {
   EXPECT_GT(apart(drawn.parameters), 4.5);  // the test can fail
 }
 
-// Incomes are nearly all different, so whoever gets their own back is told apart. A redrawn cell is the own one in about one row of
-// 24, and its number was released as it is then: 4 % of the rows. A new one hits the own one by chance in less than 1 %.
+// Incomes are nearly all different, so whoever gets their own back is told apart. A redrawn cell is the own
+// one in about one row of 24, and its number was released as it is then: 4 % of the rows. A new one hits the
+// own one by chance in less than 1 %.
 TEST(Heads, ARowThatIsForgottenLeavesNoNumberBehind) {
   const EncodedTable table = encoded(people_csv(4000, 1), people_schema(false));
   const HeadsStart start = make_start(table.rows, table.schema, table.encoding, quick_options(), 1);
@@ -351,7 +371,8 @@ TEST(Heads, ARowThatIsForgottenLeavesNoNumberBehind) {
 TEST(HeadsFit, JoinsWhatExcludesEachOther) {
   const EncodedTable table = encoded(people_csv(3000, 1), people_schema(false));
   const HeadsFit fit = fit_heads(table.rows, table.schema, table.encoding, {.most_bins = 24}, 5);
-  // Colour and shade are one head of the three combinations that occur; car and km one, or kept apart by pairs.
+  // Colour and shade are one head of the three combinations that occur; car and km one, or kept apart by
+  // pairs.
   const auto joint = std::find_if(fit.heads.begin(), fit.heads.end(), [](const Head& head) {
     return head.member == std::vector<std::int32_t>{0, 1};
   });
@@ -364,7 +385,8 @@ TEST(HeadsFit, JoinsWhatExcludesEachOther) {
   EXPECT_EQ(fit.numbers.size(), 3U);
 }
 
-// Cells of a column that tells all about the secret, of one that follows it in nine of ten rows, and of one alone.
+// Cells of a column that tells all about the secret, of one that follows it in nine of ten rows, and of one
+// alone.
 struct Chain {
   HeadsFit fit;
   HeadsRows rows;
@@ -379,7 +401,8 @@ Chain chain() {
     csv += fmt::format("{},a{},b{},c{}\n", x ? "yes" : "no", a, b, random.index(3));
   }
   Schema schema;
-  schema.columns = {testing::category("x"), testing::category("a"), testing::category("b"), testing::category("c")};
+  schema.columns = {testing::category("x"), testing::category("a"), testing::category("b"),
+                    testing::category("c")};
   schema.sensitive = {"x"};
   schema.useful = {"a", "b", "c"};
   const EncodedTable table = encoded(csv, schema);
@@ -403,13 +426,19 @@ TEST(HeadsPath, RedrawsWhatTellsAndDrawsItLast) {
   }
 }
 
-// The share of rows in which b is as a: 0.933 in 4,000 rows, with a deviation of 0.004. Redrawn given a it stays within
-// three of these; without links it would be about a third.
+// The share of rows in which b is as a: 0.933 in 4,000 rows, with a deviation of 0.004. Redrawn given a it
+// stays within three of these; without links it would be about a third.
 TEST(HeadsLinks, RedrawWhatFitsTheOthers) {
   const Chain c = chain();
   const HeadLinks fitted = fit_links(c.rows.own, {3, 3, 3}, 1);
   ASSERT_EQ(fitted.base.size(), 3U);
-  HeadsShape shape{.features = 1, .noise_inputs = 0, .hidden = {2}, .cells = {3, 3, 3}, .pairs = {}, .links = {}, .base = {}};
+  HeadsShape shape{.features = 1,
+                   .noise_inputs = 0,
+                   .hidden = {2},
+                   .cells = {3, 3, 3},
+                   .pairs = {},
+                   .links = {},
+                   .base = {}};
   const auto alike = [&](const std::vector<HeadLink>& links) {
     shape.links = links;
     shape.base = fitted.base;
@@ -420,9 +449,11 @@ TEST(HeadsLinks, RedrawWhatFitsTheOthers) {
     network.set_head(1, -9, parameters);
     const Index rows = c.rows.own.cols();
     Matrix<float> uniform(6, rows);
-    for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
+    for (Index i = 0; i < uniform.size(); ++i)
+      uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
     CellRows drawn;
-    network.draw(parameters, Matrix<float>::Zero(rows, 1), c.rows.own, Matrix<float>(rows, 0), uniform, drawn);
+    network.draw(parameters, Matrix<float>::Zero(rows, 1), c.rows.own, Matrix<float>(rows, 0), uniform,
+                 drawn);
     Index same = 0;
     Index kept = 0;
     for (Index i = 0; i < rows; ++i) {
@@ -448,7 +479,8 @@ TEST(Heads, RedrawnColumnsKeepTheirAssociations) {
   Matrix<float> noise(rows, options.noise_inputs);
   fill_normal(random, noise);
   Matrix<float> uniform(6, rows);
-  for (Index i = 0; i < uniform.size(); ++i) uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
+  for (Index i = 0; i < uniform.size(); ++i)
+    uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
   CellRows drawn;
   network.draw(trained.heads.parameters, c.rows.coded.features, start.rows.own, noise, uniform, drawn);
   Index same = 0;
@@ -457,10 +489,13 @@ TEST(Heads, RedrawnColumnsKeepTheirAssociations) {
   for (Index i = 0; i < rows; ++i) {
     same += drawn(1, i) == drawn(2, i) ? 1 : 0;
     before += start.rows.own(1, i) == start.rows.own(2, i) ? 1 : 0;
-    joint(c.rows.coded.hidden.front().code[static_cast<std::size_t>(i)], drawn(2, i)) += 1.0 / static_cast<double>(rows);
+    joint(c.rows.coded.hidden.front().code[static_cast<std::size_t>(i)], drawn(2, i)) +=
+        1.0 / static_cast<double>(rows);
   }
-  EXPECT_NEAR(static_cast<double>(same) / static_cast<double>(rows), static_cast<double>(before) / static_cast<double>(rows), 0.08);
-  const double apart = (joint.row(0) / joint.row(0).sum() - joint.row(1) / joint.row(1).sum()).cwiseAbs().sum() / 2;
+  EXPECT_NEAR(static_cast<double>(same) / static_cast<double>(rows),
+              static_cast<double>(before) / static_cast<double>(rows), 0.08);
+  const double apart =
+      (joint.row(0) / joint.row(0).sum() - joint.row(1) / joint.row(1).sum()).cwiseAbs().sum() / 2;
   EXPECT_LT(apart, 0.15);  // 0.8 in the original
 }
 
@@ -497,7 +532,10 @@ double share_of_wives() {
   for (int r = 0; r < 4000; ++r) {
     const double u = random.uniform();
     const bool man = u < 0.45 || (u >= 0.5 && random.uniform() < 0.4);
-    csv += fmt::format("{},{},{}\n", man ? "m" : "f", u < 0.45 ? "husband" : u < 0.5 ? "wife" : "single",
+    csv += fmt::format("{},{},{}\n", man ? "m" : "f",
+                       u < 0.45  ? "husband"
+                       : u < 0.5 ? "wife"
+                                 : "single",
                        random.index(4) == 0 ? "a" : "b");
   }
   Schema schema;
@@ -509,7 +547,8 @@ double share_of_wives() {
   const HeadsStart start = make_start(table.rows, table.schema, table.encoding, options, 1);
   const EncodedRows out = release(model_of(table, train_heads(start, 0.5, options, 2).heads), table.rows, 5);
   const std::vector<std::string>& levels = table.encoding.columns[1].levels;
-  const auto wife = static_cast<std::int32_t>(std::find(levels.begin(), levels.end(), "wife") - levels.begin());
+  const auto wife =
+      static_cast<std::int32_t>(std::find(levels.begin(), levels.end(), "wife") - levels.begin());
   const Symbols& code = out.columns[0].code;
   return static_cast<double>(std::count(code.begin(), code.end(), wife)) / static_cast<double>(code.size());
 }

@@ -26,7 +26,8 @@ std::string rows_csv(int rows, std::uint64_t seed) {
 
 Schema rows_schema() {
   Schema schema;
-  schema.columns = {testing::category("x"), testing::category("a"), testing::category("b"), testing::real("hours")};
+  schema.columns = {testing::category("x"), testing::category("a"), testing::category("b"),
+                    testing::real("hours")};
   schema.sensitive = {"x"};
   schema.useful = {"a", "b", "hours"};
   return schema;

@@ -152,8 +152,9 @@ TEST(TableBound, OfAMixtureIsTheMeanOfItsParts) {
   EXPECT_NEAR(half.interval95->high, 0.5 * alone.interval95->high, 1e-12);
 }
 
-// A task that is released as it is names x in four of five rows: log 2 - h(0.2) = 0.1927 nats, and nothing else is told. Of 4,000
-// rows the estimate has a deviation of 0.008; the bound allows for that and more, and a tenth of a nat too much would be a fault.
+// A task that is released as it is names x in four of five rows: log 2 - h(0.2) = 0.1927 nats, and nothing
+// else is told. Of 4,000 rows the estimate has a deviation of 0.008; the bound allows for that and more, and
+// a tenth of a nat too much would be a fault.
 TEST(TableBound, WhereNothingElseIsToldIsWhatIsKept) {
   SeededRandom random(8);
   std::string csv = "x,t,u\n";
@@ -175,7 +176,9 @@ TEST(TableBound, WhereNothingElseIsToldIsWhatIsKept) {
   EXPECT_GT(most, 0.1927);
   EXPECT_LT(most, 0.1927 + 0.1);
   // With a part of which nothing is known, what is kept is not counted, so nothing is said.
-  EXPECT_TRUE(table_upper_bounds(mix(unchanged_model(table.schema, table.encoding), constant, 0.5), table.rows, hidden(table)).empty());
+  EXPECT_TRUE(table_upper_bounds(mix(unchanged_model(table.schema, table.encoding), constant, 0.5),
+                                 table.rows, hidden(table))
+                  .empty());
 }
 
 TEST(TableBound, SaysNothingOfWhatItDoesNotKnow) {

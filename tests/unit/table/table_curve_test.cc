@@ -45,7 +45,8 @@ Vector<float> parameters_of(const TablePoint& point) {
 }
 
 class TableCurveOf : public ::testing::TestWithParam<MechanismFamily> {};
-INSTANTIATE_TEST_SUITE_P(Families, TableCurveOf, ::testing::Values(MechanismFamily::kHeads, MechanismFamily::kNoiseInput));
+INSTANTIATE_TEST_SUITE_P(Families, TableCurveOf,
+                         ::testing::Values(MechanismFamily::kHeads, MechanismFamily::kNoiseInput));
 
 TEST_P(TableCurveOf, BeatsTimeSharingWhereTheSecretIsInOneColumn) {
   TableCurveOptions options = small({0.05, 0.25, 0.5});
@@ -197,17 +198,19 @@ TEST(TableCurve, SpreadsItsPointsFromAlmostUntouchedToNothingLeft) {
   EXPECT_LT(last.measured.change.columns[1].changed, 0.3);
 }
 
-// The secret is whether a number is even, which no player of the game sees: they know numbers by bins. Attackers do, so the
-// last point goes on until they find nothing, while a budget that was given is kept.
+// The secret is whether a number is even, which no player of the game sees: they know numbers by bins.
+// Attackers do, so the last point goes on until they find nothing, while a budget that was given is kept.
 TEST(TableCurve, HasAnEndWhereAttackersFindNothing) {
   SeededRandom random(3);
   std::string csv = "x,code,shape\n";
   for (int r = 0; r < 2000; ++r) {
     const auto code = random.index(120);
-    csv += fmt::format("{},{},{}\n", code % 2 == 0 ? "even" : "odd", code, random.index(3) == 0 ? "round" : "square");
+    csv += fmt::format("{},{},{}\n", code % 2 == 0 ? "even" : "odd", code,
+                       random.index(3) == 0 ? "round" : "square");
   }
   Schema schema;
-  schema.columns = {testing::category("x"), {.name = "code", .type = ColumnType::kInteger}, testing::category("shape")};
+  schema.columns = {
+      testing::category("x"), {.name = "code", .type = ColumnType::kInteger}, testing::category("shape")};
   schema.sensitive = {"x"};
   schema.useful = {"code", "shape"};
   TableCurveOptions options = small({});

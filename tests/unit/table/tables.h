@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ppan/encode/encoder.h"
-#include "ppan/source/byte_source.h"
 #include "ppan/read/table.h"
+#include "ppan/source/byte_source.h"
 #include "ppan/source/csv_source.h"
 
 namespace ppan::testing {

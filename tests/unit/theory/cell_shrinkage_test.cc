@@ -63,8 +63,12 @@ TEST(CellShrinkage, KeepsSumShapeAndOrder) {
   EXPECT_GT(shrunken.minCoeff(), 0);  // a cell that was not seen may yet come
   for (Index a = 0; a < counts.size(); ++a) {
     for (Index b = 0; b < counts.size(); ++b) {
-      if (counts(a) < counts(b)) { EXPECT_LE(shrunken(a), shrunken(b) + 1e-12); }
-      if (counts(a) == counts(b)) { EXPECT_NEAR(shrunken(a), shrunken(b), 1e-12); }
+      if (counts(a) < counts(b)) {
+        EXPECT_LE(shrunken(a), shrunken(b) + 1e-12);
+      }
+      if (counts(a) == counts(b)) {
+        EXPECT_NEAR(shrunken(a), shrunken(b), 1e-12);
+      }
     }
   }
 }

@@ -24,10 +24,11 @@ class DatasetTest : public ::testing::Test {
       table += "p" + std::to_string(i) + "," + std::to_string(20 + i) + (i % 2 ? ",nurse," : ",clerk,") +
                (i % 3 ? "no\n" : "yes\n");
     write_file(directory_ / "people.csv", table);
-    write_file(directory_ / "job.toml",
-               "[data]\nsource = \"people.csv\"\n[roles]\nsensitive = [\"ill\"]\nuseful = [\"age\", \"job\"]\n"
-               "keep = [\"id\"]\n[columns]\nid = \"identifier\"\nage = \"integer\"\n"
-               "job = \"category\"\nill = \"category\"\n");
+    write_file(
+        directory_ / "job.toml",
+        "[data]\nsource = \"people.csv\"\n[roles]\nsensitive = [\"ill\"]\nuseful = [\"age\", \"job\"]\n"
+        "keep = [\"id\"]\n[columns]\nid = \"identifier\"\nage = \"integer\"\n"
+        "job = \"category\"\nill = \"category\"\n");
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
   std::filesystem::path directory_;

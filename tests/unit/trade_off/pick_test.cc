@@ -63,7 +63,8 @@ TEST(Pick, CautionTakesTheUpperEnd) {
 TEST(Pick, AModelOutsideTheRunIsRefused) {
   CurveTable bad = curve();
   bad.rows.front().set("model", "../other.ppan");
-  EXPECT_THAT(refusal([&] { (void)candidates_of(bad, {.found = true}, "curve"); }), HasSubstr("not a file of the run"));
+  EXPECT_THAT(refusal([&] { (void)candidates_of(bad, {.found = true}, "curve"); }),
+              HasSubstr("not a file of the run"));
 }
 
 TEST(Pick, ByNumberIsThatPointEvenIfAnotherIsBetter) {

@@ -24,8 +24,8 @@ class PiecesTest : public testing::Test {
     SeededRandom random(3);
     for (int i = 0; i < 300; ++i) {
       const bool ill = random.uniform() < 0.4;
-      csv << (ill ? "yes" : "no") << ',' << static_cast<int>(40 + (ill ? 10 : 0) + 12 * random.uniform()) << ','
-          << (random.uniform() < (ill ? 0.7 : 0.3) ? "clerk" : "nurse") << '\n';
+      csv << (ill ? "yes" : "no") << ',' << static_cast<int>(40 + (ill ? 10 : 0) + 12 * random.uniform())
+          << ',' << (random.uniform() < (ill ? 0.7 : 0.3) ? "clerk" : "nurse") << '\n';
     }
     csv.close();
     job_ = parse_job(

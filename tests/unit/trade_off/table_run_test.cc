@@ -1,7 +1,7 @@
+#include "ppan/trade_off/table_run.h"
 #include "ppan/core/error.h"
 #include "ppan/trade_off/model_audit.h"
 #include "ppan/trade_off/run_files.h"
-#include "ppan/trade_off/table_run.h"
 
 #include <gmock/gmock.h>
 

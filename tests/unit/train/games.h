@@ -15,11 +15,11 @@
 namespace ppan::testing {
 
 enum class World {
-  kGaussian,  ///< X, Y real scalars of unit variance with correlation 0.85, W = Y.
-  kDiscrete,  ///< X uniform on 4 symbols, Y = X with probability 0.7, W = Y.
-  kImages,    ///< Y = W six pixels in (0, 1), X one of 3 classes.
-  kChain,     ///< X = (a symbol of 3, a real), Y = W two noisy numbers about them.
-  kTask,      ///< kImages with a second Y: whether the first pixel is bright, with some noise.
+  kGaussian,   ///< X, Y real scalars of unit variance with correlation 0.85, W = Y.
+  kDiscrete,   ///< X uniform on 4 symbols, Y = X with probability 0.7, W = Y.
+  kImages,     ///< Y = W six pixels in (0, 1), X one of 3 classes.
+  kChain,      ///< X = (a symbol of 3, a real), Y = W two noisy numbers about them.
+  kTask,       ///< kImages with a second Y: whether the first pixel is bright, with some noise.
   kTaskFirst,  ///< The same with both Y exchanged.
 };
 
@@ -71,7 +71,8 @@ Records<Scalar> sample(World world, Index count, std::uint64_t seed) {
   if (world == World::kTask || world == World::kTaskFirst) {
     records.second.levels = 2;
     for (Index i = 0; i < count; ++i)
-      records.second.code.push_back(records.useful.value(i, 0) + Scalar(0.2 * random.uniform()) > Scalar(0.6) ? 1 : 0);
+      records.second.code.push_back(
+          records.useful.value(i, 0) + Scalar(0.2 * random.uniform()) > Scalar(0.6) ? 1 : 0);
   }
   if (world == World::kTaskFirst) std::swap(records.useful, records.second);
   return records;
@@ -105,7 +106,8 @@ inline std::vector<NamedGame> games() {
   const BudgetOptions weighted{.form = BudgetForm::kWeighted, .weight = 5};
   const MechanismOptions code_of_images{
       .kind = K::kNoisyCode, .released = 6, .hidden = {5}, .decoder = {5}, .sigmoid_output = true};
-  GameOptions both{code_of_images, small, DistortionKind::kPixelCrossEntropy, {.hidden = {4}, .skip = true}, dual};
+  GameOptions both{
+      code_of_images, small, DistortionKind::kPixelCrossEntropy, {.hidden = {4}, .skip = true}, dual};
   both.code_weight = 0.2;
   both.second = {.price = 0.7};
   GameOptions taught = both;

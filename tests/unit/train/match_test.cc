@@ -159,8 +159,8 @@ TEST(AlphaLoss, SharpeningChangesWhatIsFeltAndNotWhatIsReported) {
   EXPECT_TRUE(none.isApprox(gradient_of(1, 1, other)));
 }
 
-// Where everything is finite and both players are tables, sums over the records of a symbol are taken first. A bias
-// of 0 leaves the adversary what it is, but no table: the same game the long way.
+// Where everything is finite and both players are tables, sums over the records of a symbol are taken first.
+// A bias of 0 leaves the adversary what it is, but no table: the same game the long way.
 TEST(SymbolGame, GivesWhatTheLongWayGives) {
   SeededRandom random(84);
   struct Case {

@@ -52,7 +52,8 @@ TEST_F(TrainArchive, DamageIsNoticed) {
   TrainState<float> state;
   state.match.mechanism.parameters = Vector<float>::Ones(3);
   const std::string bytes = archived(state);
-  EXPECT_EQ(unarchived<TrainState<float>>(bytes).match.mechanism.parameters, state.match.mechanism.parameters);
+  EXPECT_EQ(unarchived<TrainState<float>>(bytes).match.mechanism.parameters,
+            state.match.mechanism.parameters);
   EXPECT_THROW(unarchived<TrainState<float>>(bytes.substr(0, bytes.size() - 4)), Error);
   EXPECT_THROW(unarchived<TrainState<float>>("not a state"), Error);
 }

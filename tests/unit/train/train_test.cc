@@ -413,7 +413,8 @@ INSTANTIATE_TEST_SUITE_P(Real, TrainConverges,
 TEST(Train, ATeacherStaysAsItStarts) {
   const Records<float> records = testing::sample<float>(testing::World::kTask, 60, 5);
   TrainOptions options;
-  options.game.mechanism = {.kind = MechanismKind::kNoisyCode, .released = 6, .hidden = {5}, .sigmoid_output = true};
+  options.game.mechanism = {
+      .kind = MechanismKind::kNoisyCode, .released = 6, .hidden = {5}, .sigmoid_output = true};
   options.game.distortion = DistortionKind::kPixelCrossEntropy;
   options.game.second.price = 1;
   options.epochs = 2;
