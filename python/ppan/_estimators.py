@@ -86,7 +86,7 @@ def _length(data: Any) -> int:
 class _Base(BaseEstimator):  # type: ignore[misc]
     """What TradeOff and Release share: from parameters and a frame to a trained curve."""
 
-    def _job_values(self, sensitive: Any, task: Any, budgets: Any, known: Collection[str]) -> dict[str, Any]:
+    def _job_values(self, sensitive: Any, task: Any, budgets: Any, known: Collection[str] = ()) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for role in _ROLES:
             given = {"sensitive": sensitive, "task": task}.get(role, getattr(self, role))
