@@ -110,7 +110,7 @@ def audit(context):
     for rows in sizes:
         table, out = people(context, rows, 3), context.scratch / f"released-{rows}.csv"
         context.run(release_command(context, table, out))
-        commands[rows] = [context.executable("ppan"), "audit", "--original", table, "--released", out, "--sensitive", "condition",
+        commands[rows] = [context.executable("ppan"), "audit", "--aligned", "--original", table, "--released", out, "--sensitive", "condition",
                           "--json", "-"]
     results = context.interleaved({rows: lambda c=c: context.run(c) for rows, c in commands.items()}, most=3)
     seconds = {rows: statistics.median(context.seconds(r, os.cpu_count()) for r in runs) for rows, runs in results.items()}

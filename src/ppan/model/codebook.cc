@@ -6,13 +6,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ppan/game/mechanism_json.h"
+
 namespace ppan {
 namespace {
 
 constexpr float kFarthest = 5;  // standard deviations
 constexpr Index kMostCodewords = 4096;
-constexpr std::size_t kMostLayers = 16;
-constexpr Index kMostUnits = 8192;
 
 bool counts(const Matrix<float>& matrix) {
   return matrix.allFinite() && (matrix.size() == 0 || matrix.minCoeff() >= 0);

@@ -7,14 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "ppan/game/mechanism_json.h"
 #include "ppan/model/codebook.h"
 
 namespace ppan {
 namespace {
 
 constexpr std::size_t kMostHeadCells = 4096;  // of a head
-constexpr std::size_t kMostLayers = 16;
-constexpr Index kMostUnits = 8192;
 constexpr Index kMostNoise = 1024;
 constexpr std::int64_t kMostInTable = 1 << 16;  // combinations of levels
 
