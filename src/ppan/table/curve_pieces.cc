@@ -329,7 +329,18 @@ TableModel independent_model(const CurveRows& rows, const CurveStart& start) {
 }
 
 MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure& measure) {
-  return measure.measure_model("reference/independent", "rows drawn without looking at anybody", model);
+  MeasuredRelease out =
+      measure.measure_model("reference/independent", "rows drawn without looking at anybody", model);
+  if (!model.schema().kept_columns().empty()) return out;
+  // What attackers seem to find in rows that are independent of everybody is chance.
+  const auto nothing = [](Estimate& estimate) {
+    estimate.nats = 0;
+    estimate.interval95 = Interval{0, 0};
+    estimate.method = "rows are drawn without looking at the record";
+  };
+  for (AttributeAudit& attribute : out.audit.attributes) nothing(attribute.leakage);
+  if (out.audit.joint) nothing(out.audit.joint->leakage);
+  return out;
 }
 
 MeasuredRelease measure_unchanged(const CurveRows& rows, const CurveMeasure& measure) {

@@ -225,6 +225,7 @@ TEST(TableCurve, HasAnEndWhereAttackersFindNothing) {
   // The completed curve ends in rows that are drawn without looking at anybody, and that is known, not found.
   ASSERT_TRUE(end.independent && end.constant);
   EXPECT_EQ(end.independent->upper->nats, 0);
+  EXPECT_EQ(end.independent->audit.leakage().nats, 0);
   EXPECT_EQ(end.independent->audit.upper_end(), 0);
   EXPECT_EQ(end.hull_points().back().distortion, end.independent->change.distortion);
   EXPECT_EQ(end.model_of(end.hull_points().size() - 1).components()[0].kind, ComponentKind::kHeads);
