@@ -2,7 +2,8 @@
 # declares one stage of the path: a static library ppan_NAME with alias ppan::NAME, whose public headers must
 # each compile alone, and which may include only the stages it USES (checked by tests/layers). COLD: nothing in it takes
 # long, so it is compiled for fast compilation; SELDOM: nothing in it takes long in a release, a curve or an audit, so it is compiled
-# so where somebody builds once to install (PPAN_UNITY); HOT: where the time of a training goes, always compiled for speed.
+# so where somebody builds once to install (PPAN_UNITY); HOT: where the time of a training goes, always compiled for speed. With
+# PPAN_COLD all but those are COLD.
 function(ppan_stage name)
   cmake_parse_arguments(ARG "COLD;SELDOM;HOT" "" "HEADERS;SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(target ppan_${name})
@@ -12,9 +13,9 @@ function(ppan_stage name)
   list(TRANSFORM ARG_USES PREPEND ppan_ OUTPUT_VARIABLE uses)
   target_link_libraries(${target} PUBLIC ppan_abi ${uses} ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS}
                                                                                $<BUILD_INTERFACE:ppan_flags>)
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON
-                                             POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  if((ARG_COLD AND PPAN_DEVELOPER) OR ((ARG_COLD OR ARG_SELDOM) AND PPAN_UNITY))
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  if((ARG_COLD AND PPAN_DEVELOPER) OR ((ARG_COLD OR ARG_SELDOM) AND PPAN_UNITY)
+     OR (PPAN_COLD AND NOT ARG_HOT))
     set(cold ON)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ppan_cold>)
   endif()

@@ -18,7 +18,7 @@ constexpr double kRankTolerance = 1e-12;
 /// Rows of `centred` in coordinates of unit, uncorrelated sample variance; degenerate directions are dropped.
 Matrix<double> whiten(const Matrix<double>& centred) {
   const Matrix<double> covariance = centred.transpose() * centred / static_cast<double>(centred.rows());
-  const SymmetricEigen<double> eigen = symmetric_eigen(covariance);
+  const SymmetricEigen eigen = symmetric_eigen(covariance);
   const double least = kRankTolerance * eigen.values.maxCoeff();
   Index rank = 0;
   while (rank < covariance.rows() && eigen.values[covariance.rows() - 1 - rank] > std::max(least, 0.0))
@@ -71,7 +71,7 @@ Estimate gaussian_information(const MatrixRef<double>& x, const MatrixRef<double
   // In white coordinates Sx and Sz are identities, and det Sx|z / det Sx = det(1 - C C^T) with C = Sxz.
   const Matrix<double> cross = white_x.transpose() * white_z / n;
   const Matrix<double> conditional = Matrix<double>::Identity(x.cols(), x.cols()) - cross * cross.transpose();
-  const SymmetricEigen<double> eigen = symmetric_eigen(conditional);
+  const SymmetricEigen eigen = symmetric_eigen(conditional);
   if (eigen.values.minCoeff() <= kRankTolerance) {
     estimate.nats = std::numeric_limits<double>::infinity();
     estimate.interval95 = Interval{estimate.nats, estimate.nats};

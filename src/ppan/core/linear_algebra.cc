@@ -2,17 +2,15 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <Eigen/SVD>
 
 namespace ppan {
 
-template <typename Scalar>
-SymmetricEigen<Scalar> symmetric_eigen(const Matrix<Scalar>& a) {
-  const Eigen::SelfAdjointEigenSolver<Matrix<Scalar>> solver(a);
+SymmetricEigen symmetric_eigen(const Matrix<double>& a) {
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(a);
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
-template SymmetricEigen<float> symmetric_eigen(const Matrix<float>& a);
-template SymmetricEigen<double> symmetric_eigen(const Matrix<double>& a);
 
 Vector<double> symmetric_eigenvalues(const Matrix<double>& a) {
   return Eigen::SelfAdjointEigenSolver<Matrix<double>>(a, Eigen::EigenvaluesOnly).eigenvalues();
@@ -20,6 +18,14 @@ Vector<double> symmetric_eigenvalues(const Matrix<double>& a) {
 
 Matrix<double> solve_symmetric(const Matrix<double>& a, const Matrix<double>& b) {
   return Eigen::LDLT<Matrix<double>>(a).solve(b);
+}
+
+Matrix<double> solve_square(const Matrix<double>& a, const Matrix<double>& b) {
+  return Eigen::PartialPivLU<Matrix<double>>(a).solve(b);
+}
+
+double determinant(const Matrix<double>& a) {
+  return a.determinant();
 }
 
 Matrix<double> cholesky_factor(const Matrix<double>& a) {

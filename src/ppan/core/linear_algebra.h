@@ -9,19 +9,22 @@ namespace ppan {
 
 /// A = vectors diag(values) vectors^T of a symmetric A; its lower triangle is read. Values ascend. Not finite
 /// where A is not.
-template <typename Scalar>
 struct SymmetricEigen {
-  Vector<Scalar> values;
-  Matrix<Scalar> vectors;
+  Vector<double> values;
+  Matrix<double> vectors;
 };
-template <typename Scalar>  // float or double
-SymmetricEigen<Scalar> symmetric_eigen(const Matrix<Scalar>& a);
+SymmetricEigen symmetric_eigen(const Matrix<double>& a);
 
 /// The same without the vectors.
 Vector<double> symmetric_eigenvalues(const Matrix<double>& a);
 
 /// A^-1 B for a symmetric, semi-definite A, by A = L D L^T.
 Matrix<double> solve_symmetric(const Matrix<double>& a, const Matrix<double>& b);
+
+/// A^-1 B for a square A, by elimination with partial pivoting. Not finite where A is singular.
+Matrix<double> solve_square(const Matrix<double>& a, const Matrix<double>& b);
+
+double determinant(const Matrix<double>& a);
 
 /// L of A = L L^T for a symmetric, positive definite A.
 Matrix<double> cholesky_factor(const Matrix<double>& a);

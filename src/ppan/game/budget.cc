@@ -131,6 +131,8 @@ void Budget<Scalar>::update(double mean_distortion, double share) {
 }
 
 template class Budget<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class Budget<double>;
+#endif
 
 }  // namespace ppan

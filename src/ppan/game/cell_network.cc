@@ -96,6 +96,8 @@ void CellNetwork<Scalar>::backward(const Vector<Scalar>& parameters, const CellR
 }
 
 template class CellNetwork<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class CellNetwork<double>;
+#endif
 
 }  // namespace ppan

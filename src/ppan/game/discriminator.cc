@@ -84,6 +84,8 @@ void Discriminator<Scalar>::add_weight_gradient(DrawsGradient<Scalar>& gradient)
 }
 
 template class Discriminator<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class Discriminator<double>;
+#endif
 
 }  // namespace ppan

@@ -207,8 +207,10 @@ std::unique_ptr<Distortion<Scalar>> make_distortion(DistortionKind kind, const P
 
 template std::unique_ptr<Distortion<float>> make_distortion(DistortionKind, const PosteriorOptions&, Index,
                                                             const Attribute<float>&);
+#ifdef PPAN_DOUBLE_NETWORKS
 template std::unique_ptr<Distortion<double>> make_distortion(DistortionKind, const PosteriorOptions&, Index,
                                                              const Attribute<double>&);
+#endif
 
 template <typename Scalar>
 std::unique_ptr<Distortion<Scalar>> make_matrix_distortion(const MatrixRef<double>& matrix) {
@@ -216,6 +218,8 @@ std::unique_ptr<Distortion<Scalar>> make_matrix_distortion(const MatrixRef<doubl
 }
 
 template std::unique_ptr<Distortion<float>> make_matrix_distortion(const MatrixRef<double>&);
+#ifdef PPAN_DOUBLE_NETWORKS
 template std::unique_ptr<Distortion<double>> make_matrix_distortion(const MatrixRef<double>&);
+#endif
 
 }  // namespace ppan

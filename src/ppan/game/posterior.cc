@@ -317,6 +317,8 @@ void Posterior<Scalar>::backward(const Matrix<Scalar>& raw, bool /*shared*/, Ind
 }
 
 template class Posterior<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class Posterior<double>;
+#endif
 
 }  // namespace ppan

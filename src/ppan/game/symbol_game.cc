@@ -232,8 +232,10 @@ void SymbolGame<Scalar>::mechanism_gradient(const Records<Scalar>& batch, double
 }
 
 template struct PaddedRows<float>;
-template struct PaddedRows<double>;
 template class SymbolGame<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
+template struct PaddedRows<double>;
 template class SymbolGame<double>;
+#endif
 
 }  // namespace ppan

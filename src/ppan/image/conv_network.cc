@@ -153,6 +153,8 @@ void ConvNetwork<Scalar>::backward(const Scalar* parameters, const Matrix<Scalar
 }
 
 template class ConvNetwork<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class ConvNetwork<double>;
+#endif
 
 }  // namespace ppan

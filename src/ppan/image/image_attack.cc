@@ -182,7 +182,9 @@ class TreeLearner {
     mean_ = z.colwise().mean();
     const Matrix<float> centred = z.rowwise() - mean_;
     const Matrix<float> covariance = centred.transpose() * centred / static_cast<float>(z.rows());
-    basis_ = symmetric_eigen(covariance).vectors.rightCols(std::min(options_.components, z.cols()));
+    basis_ = symmetric_eigen(covariance.cast<double>())
+                 .vectors.rightCols(std::min(options_.components, z.cols()))
+                 .cast<float>();
     AttackTask task;
     task.levels = levels_;
     task.prior = Vector<double>::Constant(levels_, 0.5);

@@ -61,6 +61,8 @@ void CodebookEncoder<Scalar>::backward(const Vector<Scalar>& parameters, const M
 }
 
 template class CodebookEncoder<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class CodebookEncoder<double>;
+#endif
 
 }  // namespace ppan

@@ -329,6 +329,8 @@ void HeadsNetwork<Scalar>::backward(const Vector<Scalar>& parameters, const Cell
 }
 
 template class HeadsNetwork<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class HeadsNetwork<double>;
+#endif
 
 }  // namespace ppan

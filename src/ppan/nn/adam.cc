@@ -56,6 +56,8 @@ void Adam<Scalar>::step(double rate, const Vector<Scalar>& gradient, Vector<Scal
 }
 
 template class Adam<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class Adam<double>;
+#endif
 
 }  // namespace ppan

@@ -183,10 +183,12 @@ void panel_backward_weights(Index rows, Index inputs, Index outputs, const Scala
 }
 
 template void panel_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);
-template void panel_forward(Index, Index, Index, const double*, const double*, const double*, bool, double*);
 template void panel_backward_input(Index, Index, Index, const float*, const float*, float*);
-template void panel_backward_input(Index, Index, Index, const double*, const double*, double*);
 template void panel_backward_weights(Index, Index, Index, const float*, const float*, float*);
+#ifdef PPAN_DOUBLE_NETWORKS
+template void panel_forward(Index, Index, Index, const double*, const double*, const double*, bool, double*);
+template void panel_backward_input(Index, Index, Index, const double*, const double*, double*);
 template void panel_backward_weights(Index, Index, Index, const double*, const double*, double*);
+#endif
 
 }  // namespace ppan

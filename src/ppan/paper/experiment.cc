@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/LU>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <numbers>
 
 #include "ppan/core/estimate_archive.h"
+#include "ppan/core/linear_algebra.h"
 #include "ppan/core/suggest.h"
 #include "ppan/engine/engine.h"
 #include "ppan/game/mechanism_archive.h"
@@ -65,7 +64,7 @@ double sensitive_entropy(const Records<double>& records) {
   const Matrix<double> covariance = centred.transpose() * centred / static_cast<double>(centred.rows());
   const auto dimensions = static_cast<double>(centred.cols());
   return 0.5 * (dimensions * std::log(2 * std::numbers::pi * std::numbers::e) +
-                std::log(std::max(covariance.determinant(), 1e-300)));
+                std::log(std::max(determinant(covariance), 1e-300)));
 }
 
 // What the adversary's mean utility says about leakage, nats: h(X) + mean log Q, or for an alpha-loss

@@ -53,7 +53,7 @@ struct Rotation {
 Rotation principal_components(const Matrix<double>& covariance) {
   const Index n = covariance.rows();
   if (covariance.isDiagonal(0)) return {covariance.diagonal(), Matrix<double>::Identity(n, n)};
-  const SymmetricEigen<double> eigen = symmetric_eigen(covariance);
+  const SymmetricEigen eigen = symmetric_eigen(covariance);
   return {eigen.values, eigen.vectors};
 }
 
@@ -255,7 +255,7 @@ Records<double> sample_gaussian(const theory::GaussianCovariance& c, const Gauss
                                 RandomSource& random) {
   Matrix<double> whole(c.x.rows() + c.y.rows(), c.x.rows() + c.y.rows());
   whole << c.x, c.xy, c.xy.transpose(), c.y;
-  const SymmetricEigen<double> eigen = symmetric_eigen(whole);
+  const SymmetricEigen eigen = symmetric_eigen(whole);
   const Matrix<double> root = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal();
   const Matrix<double> both = standard_normal(count, whole.rows(), random) * root.transpose();
   const Matrix<double> x = both.leftCols(c.x.rows());

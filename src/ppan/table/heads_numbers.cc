@@ -67,6 +67,8 @@ void NumberCodes<Scalar>::of_levels(std::size_t n, const Matrix<Scalar>& gradien
 }
 
 template class NumberCodes<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class NumberCodes<double>;
+#endif
 
 }  // namespace ppan

@@ -81,6 +81,8 @@ void CellPlayer<Scalar>::step(const CellRows& rows, const Matrix<Scalar>& number
 }
 
 template class CellPlayer<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class CellPlayer<double>;
+#endif
 
 }  // namespace ppan

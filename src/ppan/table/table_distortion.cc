@@ -168,10 +168,12 @@ Matrix<Scalar> cell_distortion(const Encoding& encoding, std::span<const std::in
 }
 
 template class TableDistortion<float>;
-template class TableDistortion<double>;
 template class CellDistortion<float>;
-template class CellDistortion<double>;
 template Matrix<float> cell_distortion(const Encoding&, std::span<const std::int32_t>);
+#ifdef PPAN_DOUBLE_NETWORKS
+template class TableDistortion<double>;
+template class CellDistortion<double>;
 template Matrix<double> cell_distortion(const Encoding&, std::span<const std::int32_t>);
+#endif
 
 }  // namespace ppan

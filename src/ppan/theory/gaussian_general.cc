@@ -20,7 +20,7 @@ Matrix<double> symmetric(const Matrix<double>& m) {
 // m with its eigenvalues passed through f.
 template <typename Function>
 Matrix<double> spectral(const Matrix<double>& m, Function f) {
-  const SymmetricEigen<double> eigen = symmetric_eigen(symmetric(m));
+  const SymmetricEigen eigen = symmetric_eigen(symmetric(m));
   Vector<double> values = eigen.values;
   for (double& v : values) v = f(v);
   return eigen.vectors * values.asDiagonal() * eigen.vectors.transpose();
@@ -37,7 +37,7 @@ double log_det(const Matrix<double>& m) {
 class MaxDet {
  public:
   MaxDet(const GaussianCovariance& c, double budget) : budget_(budget) {
-    const SymmetricEigen<double> eigen = symmetric_eigen(symmetric(c.y));
+    const SymmetricEigen eigen = symmetric_eigen(symmetric(c.y));
     const double most = eigen.values.maxCoeff();
     for (Index i = 0; i < c.y.rows(); ++i) {
       if (eigen.values[i] <= kSingular * most) continue;

@@ -13,8 +13,7 @@ namespace {
 
 /// S^-1/2 of a covariance.
 Matrix<double> inverse_root(const MatrixRef<double>& covariance, const char* name) {
-  const SymmetricEigen<double> eigen =
-      covariance.allFinite() ? symmetric_eigen<double>(covariance) : SymmetricEigen<double>{};
+  const SymmetricEigen eigen = covariance.allFinite() ? symmetric_eigen(covariance) : SymmetricEigen{};
   if (eigen.values.size() == 0 || eigen.values.minCoeff() <= 0)
     throw Error(ErrorCode::kBadInput, fmt::format("the covariance of {} is not positive definite", name));
   return eigen.vectors * eigen.values.cwiseSqrt().cwiseInverse().asDiagonal() * eigen.vectors.transpose();

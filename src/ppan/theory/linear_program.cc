@@ -1,12 +1,11 @@
 #include "ppan/theory/linear_program.h"
 
-#include <Eigen/LU>
-
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "ppan/core/error.h"
+#include "ppan/core/linear_algebra.h"
 
 namespace ppan::theory {
 namespace {
@@ -25,9 +24,8 @@ class Tableau {
     Matrix<double> whole(m, n + 1);
     whole << program.rows, program.right;
     const Matrix<double> columns = program.rows(Eigen::all, basis_);
-    const Eigen::PartialPivLU<Matrix<double>> lu(columns);
     table_.resize(m + 1, n + 1);
-    table_.topRows(m) = lu.solve(whole);
+    table_.topRows(m) = solve_square(columns, whole);
     if (!table_.topRows(m).allFinite() ||
         (columns * table_.topRows(m) - whole).cwiseAbs().maxCoeff() > 1e-6 ||
         table_.col(n).head(m).minCoeff() < -kFeasible)

@@ -393,6 +393,8 @@ StepReport Match<Scalar>::step_mechanism(const Records<Scalar>& batch, double ra
 }
 
 template class Match<float>;
+#ifdef PPAN_DOUBLE_NETWORKS
 template class Match<double>;
+#endif
 
 }  // namespace ppan

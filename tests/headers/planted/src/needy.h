@@ -1,7 +1,0 @@
-#pragma once
-
-namespace ppan {
-
-std::string greeting();
-
-}  // namespace ppan
