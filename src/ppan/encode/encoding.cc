@@ -486,6 +486,10 @@ void round_all(const ColumnEncoding& column, std::span<double> values) {
   }
   double power = 1;
   for (int i = 0; i < *column.format.decimals; ++i) power *= 10;  // exact, as far as kMostDecimals
+  if (column.grid == 1 && power == 1) {  // the same without two divisions
+    for (double& x : values) x = std::nearbyint(std::clamp(x, column.least, column.most));
+    return;
+  }
   for (double& x : values) {
     const double y = std::nearbyint(std::clamp(x, column.least, column.most) / column.grid) * column.grid;
     const double scaled = y * power;

@@ -130,18 +130,30 @@ std::int32_t ColumnLevels::levels() const {
 
 namespace {
 
+// As std::lower_bound, but that no step waits for a guess of where x lies: cells of a table come in any
+// order.
+std::size_t lower_bound_of(std::span<const double> sorted, double x) {
+  if (sorted.empty()) return 0;
+  const double* at = sorted.data();
+  for (std::size_t left = sorted.size(); left > 1;) {
+    const std::size_t half = left / 2;
+    at += at[half - 1] < x ? half : 0;
+    left -= half;
+  }
+  return static_cast<std::size_t>(at - sorted.data()) + (*at < x ? 1 : 0);
+}
+
 // Where a number is among the levels; `ends` are those of the bins but for the last.
 std::int32_t find_level(const ColumnLevels& levels, std::span<const double> ends, double x) {
   const std::vector<double>& spike = levels.spike;
-  const auto at = std::lower_bound(spike.begin(), spike.end(), x);
-  if (at != spike.end() && *at == x) return static_cast<std::int32_t>(at - spike.begin());
+  const std::size_t at = lower_bound_of(spike, x);
+  if (at < spike.size() && spike[at] == x) return static_cast<std::int32_t>(at);
   if (levels.bin.empty()) {  // the nearest spike
-    if (at == spike.begin()) return 0;
-    if (at == spike.end()) return static_cast<std::int32_t>(spike.size()) - 1;
-    return static_cast<std::int32_t>(at - spike.begin()) - (x - *(at - 1) < *at - x ? 1 : 0);
+    if (at == 0) return 0;
+    if (at == spike.size()) return static_cast<std::int32_t>(at) - 1;
+    return static_cast<std::int32_t>(at) - (x - spike[at - 1] < spike[at] - x ? 1 : 0);
   }
-  const auto in = std::lower_bound(ends.begin(), ends.end(), x);
-  return static_cast<std::int32_t>(spike.size() + static_cast<std::size_t>(in - ends.begin()));
+  return static_cast<std::int32_t>(spike.size() + lower_bound_of(ends, x));
 }
 
 std::vector<double> bin_ends(const ColumnLevels& levels) {
@@ -253,15 +265,16 @@ DrawnCell draw_cell(const ColumnLevels& levels, std::int32_t level, const Encodi
     const auto at = static_cast<std::size_t>(random.index(static_cast<std::int64_t>(knots.size())));
     return {how.encode(knots[at]), 0};
   }
-  double x = knots.front();
+  double value = how.encode(knots.front());
   for (int i = 0; i < kRedraws && knots.size() > 1; ++i) {
     const auto segment = static_cast<std::size_t>(random.index(static_cast<std::int64_t>(knots.size()) - 1));
-    x = std::lerp(knots[segment], knots[segment + 1], random.uniform());
-    const double written = how.decode(how.encode(x));
+    value = how.encode(std::lerp(knots[segment], knots[segment + 1], random.uniform()));
     // A spike has a level of its own, which this is not.
-    if (!std::binary_search(levels.spike.begin(), levels.spike.end(), written)) break;
+    if (levels.spike.empty() ||
+        !std::binary_search(levels.spike.begin(), levels.spike.end(), how.decode(value)))
+      break;
   }
-  return {how.encode(x), 0};
+  return {value, 0};
 }
 
 nlohmann::json to_json(const ColumnLevels& levels) {
