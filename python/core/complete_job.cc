@@ -47,7 +47,11 @@ void complete_job(const TableProfile& profile, JobFile& job) {
     const bool elsewhere = listed(schema.sensitive, spec.name) || listed(schema.surrogate, spec.name) ||
                            listed(schema.keep, spec.name) || listed(schema.side, spec.name) ||
                            listed(schema.task, spec.name) || schema.group == spec.name;
-    if (choose_useful && !elsewhere && !guess_type(column).constant && spec.type != ColumnType::kIdentifier)
+    // A column that is infinite everywhere is not left out as one without news: whoever reads it will refuse
+    // it.
+    const bool infinite = column.storage == CellStorage::kReal && column.numbers < column.present();
+    const bool constant = guess_type(column).constant && !infinite;
+    if (choose_useful && !elsewhere && !constant && spec.type != ColumnType::kIdentifier)
       schema.useful.push_back(spec.name);
     specs.push_back(std::move(spec));
   }
