@@ -130,30 +130,16 @@ std::int32_t ColumnLevels::levels() const {
 
 namespace {
 
-// As std::lower_bound, but that no step waits for a guess of where x lies: cells of a table come in any
-// order.
-std::size_t lower_bound_of(std::span<const double> sorted, double x) {
-  if (sorted.empty()) return 0;
-  const double* at = sorted.data();
-  for (std::size_t left = sorted.size(); left > 1;) {
-    const std::size_t half = left / 2;
-    at += at[half - 1] < x ? half : 0;
-    left -= half;
-  }
-  return static_cast<std::size_t>(at - sorted.data()) + (*at < x ? 1 : 0);
-}
-
-// Where a number is among the levels; `ends` are those of the bins but for the last.
-std::int32_t find_level(const ColumnLevels& levels, std::span<const double> ends, double x) {
+// Where a number is among the levels: `at` spikes are less, and `below` ends of bins but for the last.
+std::int32_t find_level(const ColumnLevels& levels, double x, std::size_t at, std::size_t below) {
   const std::vector<double>& spike = levels.spike;
-  const std::size_t at = lower_bound_of(spike, x);
   if (at < spike.size() && spike[at] == x) return static_cast<std::int32_t>(at);
   if (levels.bin.empty()) {  // the nearest spike
     if (at == 0) return 0;
     if (at == spike.size()) return static_cast<std::int32_t>(at) - 1;
     return static_cast<std::int32_t>(at) - (x - spike[at - 1] < spike[at] - x ? 1 : 0);
   }
-  return static_cast<std::int32_t>(spike.size() + lower_bound_of(ends, x));
+  return static_cast<std::int32_t>(spike.size() + below);
 }
 
 std::vector<double> bin_ends(const ColumnLevels& levels) {
@@ -165,7 +151,11 @@ std::vector<double> bin_ends(const ColumnLevels& levels) {
 }  // namespace
 
 std::int32_t ColumnLevels::level_of(double x) const {
-  return find_level(*this, bin_ends(*this), x);
+  const std::vector<double> ends = bin_ends(*this);
+  const auto less = [x](const std::vector<double>& sorted) {
+    return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), x) - sorted.begin());
+  };
+  return find_level(*this, x, less(spike), less(ends));
 }
 
 Problems ColumnLevels::check() const {
@@ -246,9 +236,13 @@ Symbols levels_of(const EncodedRows& rows, const ColumnLevels& levels, const Enc
   std::vector<double> written = from.value;
   decode_all(how, written);
   const std::vector<double> ends = bin_ends(levels);
+  std::vector<std::uint32_t> spikes(out.size(), 0);
+  std::vector<std::uint32_t> below(out.size(), 0);
+  if (!levels.spike.empty()) count_less(levels.spike, written, false, spikes);
+  if (!ends.empty()) count_less(ends, written, false, below);
   for (std::size_t r = 0; r < out.size(); ++r) {
     out[r] = from.code[r] == 1 && levels.may_be_missing ? levels.missing_level()
-                                                        : find_level(levels, ends, written[r]);
+                                                        : find_level(levels, written[r], spikes[r], below[r]);
   }
   return out;
 }
