@@ -122,7 +122,8 @@ class Curve:
         for row in self._core.rows():
             if row["distortion"] is not None and row["leakage"] is not None:
                 by_series.setdefault(row["series"], []).append(row)
-        markers = itertools.cycle("xs^v+D<>1")  # told apart without colours too
+        # Told apart without colours too; the first colour is that of what is learned.
+        styles = ({"fmt": marker, "color": f"C{1 + number % 9}"} for number, marker in enumerate(itertools.cycle("xs^v+D<>1")))
         for series, rows in by_series.items():
             rows.sort(key=lambda row: row["distortion"])
             x = [row["distortion"] for row in rows]
@@ -136,7 +137,7 @@ class Curve:
             high = [0.0 if end is None else max(0.0, end - value) for value, (_, end) in zip(y, ends, strict=True)]
             learned = owner == "ppan"
             style: dict[str, Any] = {"fmt": "o-", "color": "C0", "zorder": 5} if learned else {
-                "fmt": next(markers), "markersize": 5, "fillstyle": "none", "elinewidth": 0.6, "alpha": 0.7}  # fmt: skip
+                **next(styles), "markersize": 5, "fillstyle": "none", "elinewidth": 0.6, "alpha": 0.7}  # fmt: skip
             ax.errorbar(x, y, yerr=[low, high], label="learned" if learned else name.replace("-", " "), capsize=2, **style)
         ax.set_xlabel("distortion")
         ax.set_ylabel("leakage, lower bound [nats]")
