@@ -11,10 +11,17 @@ bool listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// With infinite cells: not left out as a column of one value, nor taken for levels, so that whoever reads it
+// refuses it.
+bool is_infinite(const ColumnProfile& column) {
+  return column.storage == CellStorage::kReal && column.numbers < column.present();
+}
+
 // Whoever gives numbers a role of their own does not take them for names of records, and a frame's texts stay
 // texts though they may look like numbers.
 ColumnType type_of(const ColumnProfile& column, const Schema& schema) {
   const TypeGuess guess = guess_type(column);
+  if (is_infinite(column)) return ColumnType::kReal;
   const bool role = schema.dropped_columns(std::span(&column.name, 1)).empty() &&
                     !listed(schema.keep, column.name) && schema.group != column.name;
   const bool numbers = column.storage != CellStorage::kText && column.meaning == CellMeaning::kPlain;
@@ -47,7 +54,8 @@ void complete_job(const TableProfile& profile, JobFile& job) {
     const bool elsewhere = listed(schema.sensitive, spec.name) || listed(schema.surrogate, spec.name) ||
                            listed(schema.keep, spec.name) || listed(schema.side, spec.name) ||
                            listed(schema.task, spec.name) || schema.group == spec.name;
-    if (choose_useful && !elsewhere && !guess_type(column).constant && spec.type != ColumnType::kIdentifier)
+    const bool constant = guess_type(column).constant && !is_infinite(column);
+    if (choose_useful && !elsewhere && !constant && spec.type != ColumnType::kIdentifier)
       schema.useful.push_back(spec.name);
     specs.push_back(std::move(spec));
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import os
 import sys
 from typing import Any
@@ -121,6 +122,8 @@ class Curve:
         for row in self._core.rows():
             if row["distortion"] is not None and row["leakage"] is not None:
                 by_series.setdefault(row["series"], []).append(row)
+        # Told apart without colours too; the first colour is that of what is learned.
+        styles = ({"fmt": marker, "color": f"C{1 + number % 9}"} for number, marker in enumerate(itertools.cycle("xs^v+D<>1")))
         for series, rows in by_series.items():
             rows.sort(key=lambda row: row["distortion"])
             x = [row["distortion"] for row in rows]
@@ -129,15 +132,19 @@ class Curve:
             if name == "hull":  # its points are those of the learned ones and the constant
                 ax.plot(x, y, "--", color="0.2", linewidth=1, label="learned, convex hull", zorder=4)
                 continue
-            low = [max(0.0, row["leakage"] - (row.get("leakage_low") or row["leakage"])) for row in rows]
-            high = [max(0.0, (row.get("leakage_high") or row["leakage"]) - row["leakage"]) for row in rows]
+            ends = [(row.get("leakage_low"), row.get("leakage_high")) for row in rows]
+            low = [0.0 if end is None else max(0.0, value - end) for value, (end, _) in zip(y, ends, strict=True)]
+            high = [0.0 if end is None else max(0.0, end - value) for value, (_, end) in zip(y, ends, strict=True)]
             learned = owner == "ppan"
-            style = {"fmt": "o-", "zorder": 5} if learned else {"fmt": "x", "elinewidth": 0.6, "alpha": 0.7}
+            style: dict[str, Any] = {"fmt": "o-", "color": "C0", "zorder": 5} if learned else {
+                **next(styles), "markersize": 5, "fillstyle": "none", "elinewidth": 0.6, "alpha": 0.7}  # fmt: skip
             ax.errorbar(x, y, yerr=[low, high], label="learned" if learned else name.replace("-", " "), capsize=2, **style)
         ax.set_xlabel("distortion")
         ax.set_ylabel("leakage, lower bound [nats]")
-        ax.set_ylim(bottom=0)
-        ax.legend(fontsize="small")
+        ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1])  # marks at 0 are seen whole
+        handles, labels = ax.get_legend_handles_labels()
+        order = sorted(range(len(labels)), key=lambda i: (not labels[i].startswith("learned"), labels[i] != "learned"))
+        ax.legend([handles[i] for i in order], [labels[i] for i in order], fontsize="small")
         return ax
 
     def __reduce__(self) -> Any:

@@ -38,6 +38,8 @@ def test_every_problem_at_once(frame: pd.DataFrame) -> None:
         (lambda f: f["age"], "frame is needed|frame"),
         (lambda f: 7, "a frame is needed"),
         (lambda f: f.assign(income=np.where(f["age"] == 30, np.inf, 1.0)), "finite"),
+        (lambda f: f.assign(income=np.inf), "finite"),
+        (lambda f: f.assign(income=np.where(f["age"] > 30, np.inf, -np.inf)), "finite"),
     ],
 )
 def test_bad_frames(frame: pd.DataFrame, change: object, said: str) -> None:

@@ -54,14 +54,42 @@ double normal_quantile(double p) {
 }
 
 // y at x on the line through the points (from[i], to[i]); `from` increases, and x lies in its range.
-double interpolate(const std::vector<double>& from, const std::vector<double>& to, double x) {
-  const auto above = std::upper_bound(from.begin(), from.end(), x);
-  if (above == from.begin()) return to.front();
-  if (above == from.end()) return to.back();
-  const auto i = static_cast<std::size_t>(above - from.begin());
+// `i` of them are at most x.
+double interpolate(const std::vector<double>& from, const std::vector<double>& to, double x, std::size_t i) {
+  if (i == 0) return to.front();
+  if (i == from.size()) return to.back();
   // Halved, because the difference of two finite numbers may not be finite.
   const double part = (0.5 * x - 0.5 * from[i - 1]) / (0.5 * from[i] - 0.5 * from[i - 1]);
   return std::lerp(to[i - 1], to[i], part);
+}
+
+double interpolate(const std::vector<double>& from, const std::vector<double>& to, double x) {
+  const auto above = std::upper_bound(from.begin(), from.end(), x);
+  return interpolate(from, to, x, static_cast<std::size_t>(above - from.begin()));
+}
+
+void interpolate_all(const std::vector<double>& from, const std::vector<double>& to,
+                     std::span<double> values) {
+  std::vector<std::uint32_t> at;
+  count_less(from, values, true, at);
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = interpolate(from, to, values[k], at[k]);
+}
+
+// Some of them.
+template <bool kEqual>
+void count_less(std::span<const double> sorted, const double* x, std::size_t count, std::uint32_t* at) {
+  const auto less = [&](std::size_t i, std::size_t k) {
+    const bool yes = kEqual ? sorted[i] <= x[k] : sorted[i] < x[k];
+    return static_cast<std::uint32_t>(yes);
+  };
+  std::fill_n(at, count, 0U);
+  for (std::size_t left = sorted.size(); left > 1;) {
+    const std::size_t half = left / 2;
+    for (std::size_t k = 0; k < count; ++k)
+      at[k] += static_cast<std::uint32_t>(half) * less(at[k] + half - 1, k);
+    left -= half;
+  }
+  for (std::size_t k = 0; k < count; ++k) at[k] += less(at[k], k);
 }
 
 struct Moments {
@@ -486,6 +514,10 @@ void round_all(const ColumnEncoding& column, std::span<double> values) {
   }
   double power = 1;
   for (int i = 0; i < *column.format.decimals; ++i) power *= 10;  // exact, as far as kMostDecimals
+  if (column.grid == 1 && power == 1) {                           // the same without two divisions
+    for (double& x : values) x = std::nearbyint(std::clamp(x, column.least, column.most));
+    return;
+  }
   for (double& x : values) {
     const double y = std::nearbyint(std::clamp(x, column.least, column.most) / column.grid) * column.grid;
     const double scaled = y * power;
@@ -496,23 +528,33 @@ void round_all(const ColumnEncoding& column, std::span<double> values) {
 
 }  // namespace
 
+void count_less(std::span<const double> sorted, std::span<const double> values, bool equal,
+                std::vector<std::uint32_t>& out) {
+  constexpr std::size_t kSideBySide = 16;
+  out.resize(values.size());
+  for (std::size_t first = 0; first < values.size(); first += kSideBySide) {
+    const std::size_t count = std::min(kSideBySide, values.size() - first);
+    if (equal) {
+      count_less<true>(sorted, values.data() + first, count, out.data() + first);
+    } else {
+      count_less<false>(sorted, values.data() + first, count, out.data() + first);
+    }
+  }
+}
+
 void encode_all(const ColumnEncoding& column, std::span<double> values) {
   if (column.grid > 0) {
     round_all(column, values);
   } else {
     for (double& x : values) x = std::clamp(x, column.least, column.most);
   }
-  if (!column.knot.empty()) {
-    for (double& x : values) x = interpolate(column.knot, column.score, x);
-  }
+  if (!column.knot.empty()) interpolate_all(column.knot, column.score, values);
   for (double& x : values) x = (x - column.mean) / column.scale;
 }
 
 void decode_all(const ColumnEncoding& column, std::span<double> values) {
   for (double& v : values) v = column.mean + column.scale * (std::isfinite(v) ? v : 0);
-  if (!column.knot.empty()) {
-    for (double& x : values) x = interpolate(column.score, column.knot, x);
-  }
+  if (!column.knot.empty()) interpolate_all(column.score, column.knot, values);
   round_all(column, values);
 }
 

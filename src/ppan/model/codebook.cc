@@ -11,7 +11,6 @@
 namespace ppan {
 namespace {
 
-constexpr float kFarthest = 5;  // standard deviations
 constexpr Index kMostCodewords = 4096;
 
 bool counts(const Matrix<float>& matrix) {
@@ -77,7 +76,7 @@ void codebook_features(const EncodedRows& rows, const Layout& observed_layout,
   Matrix<float> plain;
   to_matrix(rows, observed_layout, plain);
   out.resize(rows.rows, codebook_features(observed_layout, observed));
-  out.leftCols(plain.cols()) = plain.cwiseMax(-kFarthest).cwiseMin(kFarthest);
+  out.leftCols(plain.cols()) = plain.cwiseMax(-kFarthestFeature).cwiseMin(kFarthestFeature);
   Index next = plain.cols();
   for (std::size_t c = 0; c < observed.size(); ++c) {
     if (level[c] == nullptr) continue;

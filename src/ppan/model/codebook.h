@@ -56,6 +56,8 @@ struct Codebook {
                                const std::vector<std::int32_t>& released) const;
 };
 
+/// Standard deviations at which the encoder sees numbers cut.
+inline constexpr float kFarthestFeature = 5;
 /// Number of features that the encoder sees.
 Index codebook_features(const Layout& observed_layout, const std::vector<ColumnLevels>& observed);
 /// The observed columns as features: the layout's matrix, numbers cut at 5 standard deviations, and a 1 where

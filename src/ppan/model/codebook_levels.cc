@@ -130,18 +130,16 @@ std::int32_t ColumnLevels::levels() const {
 
 namespace {
 
-// Where a number is among the levels; `ends` are those of the bins but for the last.
-std::int32_t find_level(const ColumnLevels& levels, std::span<const double> ends, double x) {
+// Where a number is among the levels: `at` spikes are less, and `below` ends of bins but for the last.
+std::int32_t find_level(const ColumnLevels& levels, double x, std::size_t at, std::size_t below) {
   const std::vector<double>& spike = levels.spike;
-  const auto at = std::lower_bound(spike.begin(), spike.end(), x);
-  if (at != spike.end() && *at == x) return static_cast<std::int32_t>(at - spike.begin());
+  if (at < spike.size() && spike[at] == x) return static_cast<std::int32_t>(at);
   if (levels.bin.empty()) {  // the nearest spike
-    if (at == spike.begin()) return 0;
-    if (at == spike.end()) return static_cast<std::int32_t>(spike.size()) - 1;
-    return static_cast<std::int32_t>(at - spike.begin()) - (x - *(at - 1) < *at - x ? 1 : 0);
+    if (at == 0) return 0;
+    if (at == spike.size()) return static_cast<std::int32_t>(at) - 1;
+    return static_cast<std::int32_t>(at) - (x - spike[at - 1] < spike[at] - x ? 1 : 0);
   }
-  const auto in = std::lower_bound(ends.begin(), ends.end(), x);
-  return static_cast<std::int32_t>(spike.size() + static_cast<std::size_t>(in - ends.begin()));
+  return static_cast<std::int32_t>(spike.size() + below);
 }
 
 std::vector<double> bin_ends(const ColumnLevels& levels) {
@@ -153,7 +151,11 @@ std::vector<double> bin_ends(const ColumnLevels& levels) {
 }  // namespace
 
 std::int32_t ColumnLevels::level_of(double x) const {
-  return find_level(*this, bin_ends(*this), x);
+  const std::vector<double> ends = bin_ends(*this);
+  const auto less = [x](const std::vector<double>& sorted) {
+    return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), x) - sorted.begin());
+  };
+  return find_level(*this, x, less(spike), less(ends));
 }
 
 Problems ColumnLevels::check() const {
@@ -234,9 +236,13 @@ Symbols levels_of(const EncodedRows& rows, const ColumnLevels& levels, const Enc
   std::vector<double> written = from.value;
   decode_all(how, written);
   const std::vector<double> ends = bin_ends(levels);
+  std::vector<std::uint32_t> spikes(out.size(), 0);
+  std::vector<std::uint32_t> below(out.size(), 0);
+  if (!levels.spike.empty()) count_less(levels.spike, written, false, spikes);
+  if (!ends.empty()) count_less(ends, written, false, below);
   for (std::size_t r = 0; r < out.size(); ++r) {
     out[r] = from.code[r] == 1 && levels.may_be_missing ? levels.missing_level()
-                                                        : find_level(levels, ends, written[r]);
+                                                        : find_level(levels, written[r], spikes[r], below[r]);
   }
   return out;
 }
@@ -253,15 +259,16 @@ DrawnCell draw_cell(const ColumnLevels& levels, std::int32_t level, const Encodi
     const auto at = static_cast<std::size_t>(random.index(static_cast<std::int64_t>(knots.size())));
     return {how.encode(knots[at]), 0};
   }
-  double x = knots.front();
+  double value = how.encode(knots.front());
   for (int i = 0; i < kRedraws && knots.size() > 1; ++i) {
     const auto segment = static_cast<std::size_t>(random.index(static_cast<std::int64_t>(knots.size()) - 1));
-    x = std::lerp(knots[segment], knots[segment + 1], random.uniform());
-    const double written = how.decode(how.encode(x));
+    value = how.encode(std::lerp(knots[segment], knots[segment + 1], random.uniform()));
     // A spike has a level of its own, which this is not.
-    if (!std::binary_search(levels.spike.begin(), levels.spike.end(), written)) break;
+    if (levels.spike.empty() ||
+        !std::binary_search(levels.spike.begin(), levels.spike.end(), how.decode(value)))
+      break;
   }
-  return {how.encode(x), 0};
+  return {value, 0};
 }
 
 nlohmann::json to_json(const ColumnLevels& levels) {

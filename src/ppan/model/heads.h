@@ -21,6 +21,7 @@
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
 #include "ppan/model/codebook_levels.h"
+#include "ppan/model/heads_drawer.h"
 #include "ppan/model/heads_network.h"
 
 namespace ppan {
@@ -88,16 +89,26 @@ class HeadsReleaser {
   void release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out);
 
  private:
+  // How an observed column becomes features.
+  struct Seen {
+    std::int32_t column = 0;            // of the encoding
+    bool number = false;                // otherwise the feature of its level is 1
+    Index first = 0;                    // its features
+    bool may_be_missing = false;        // a number: the next feature is 1 where it is
+    Index first_spike = 0;              // and that of a spike where it is at one
+    std::size_t levels = 0;             // which of `observed` they are
+    std::optional<std::size_t> same{};  // the released column that has the same levels
+  };
+  [[nodiscard]] std::vector<Index> see(const Layout& observed_layout);
   void look(const EncodedRows& in, const std::vector<Symbols>& level);
   const Heads* heads_;
   const Encoding* encoding_;
-  const Layout* layout_;
-  HeadsNetwork<float> network_;
+  std::vector<Seen> seen_;
+  Index ones_ = 0;  // features of a row that may be 1
+  HeadsDrawer drawer_;
   std::vector<CellFinder> finders_;  // of each head
-  std::vector<std::optional<std::size_t>>
-      same_;  // of each observed column: the released one that has the same levels
+  HeadsInput input_;
   CellRows own_;
-  Matrix<float> features_;
   Matrix<float> noise_;
   Matrix<float> uniform_;
   CellRows drawn_;

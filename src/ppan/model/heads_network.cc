@@ -3,24 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "ppan/nn/dense.h"
 
 namespace ppan {
 namespace {
 
-// Gates end here: from farther off there would be no way back in time.
-template <typename Scalar>
-constexpr Scalar kMostGate = 6;
-
-// No training gets here: a gate that never keeps.
-template <typename Scalar>
-constexpr Scalar kNeverKept = -100;
-
 template <typename Scalar>
 Scalar kept(Scalar gate) {
-  if (gate <= kNeverKept<Scalar>) return 0;
-  return 1 / (1 + std::exp(-std::clamp(gate, -kMostGate<Scalar>, kMostGate<Scalar>)));
+  if (gate <= static_cast<Scalar>(kNeverKept)) return 0;
+  return 1 / (1 + std::exp(-std::clamp(gate, Scalar(-kMostGate), Scalar(kMostGate))));
 }
 
 // Logits become probabilities. What is left out is exactly 0, and everything is where nothing is left:
@@ -102,7 +95,7 @@ void HeadsNetwork<Scalar>::set_head(std::size_t head, Scalar gate, Vector<Scalar
 
 template <typename Scalar>
 void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& parameters) const {
-  set_head(head, 2 * kNeverKept<Scalar> / static_cast<Scalar>(kGateScale), parameters);
+  set_head(head, static_cast<Scalar>(2 * kNeverKept) / static_cast<Scalar>(kGateScale), parameters);
   const Index last = shape_.hidden.empty() ? network_.shape().inputs : shape_.hidden.back();
   const Index outputs = network_.shape().outputs;
   const Index begin = network_.parameter_count() - (last + 1) * outputs;
@@ -210,9 +203,9 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
   auto gate = gates_.col(at);
   for (Index i = 0; i < gate.size(); ++i)
     gate[i] = static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]);
-  gate = (gate.array() <= kNeverKept<Scalar>)
+  gate = (gate.array() <= Scalar(kNeverKept))
              .select(Scalar(0),
-                     (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp()).inverse());
+                     (1 + (-gate.array().max(Scalar(-kMostGate)).min(Scalar(kMostGate))).exp()).inverse());
   picked_.clear();
   for (Index i = 0; i < gate.size(); ++i) {
     drawn(at, i) = own(at, i);
@@ -237,8 +230,6 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
   }
 }
 
-// Whether nothing that was drawn speaks against a cell. A cell that does not fit may stay all the same, where
-// none does.
 template <typename Scalar>
 bool HeadsNetwork<Scalar>::fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const {
   return std::all_of(pairs_of_[head].begin(), pairs_of_[head].end(), [&](std::size_t number) {
@@ -248,32 +239,58 @@ bool HeadsNetwork<Scalar>::fits(std::size_t head, std::int32_t cell, const std::
 }
 
 template <typename Scalar>
-template <typename Cells>
-std::pair<Scalar, bool> HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t head,
-                                                     std::int32_t own, const std::int32_t* drawn, Cells& s) {
+void HeadsNetwork<Scalar>::model(std::size_t head, const std::int32_t* drawn, Vector<Scalar>& out) const {
   constexpr Scalar kNever = -std::numeric_limits<Scalar>::infinity();
   const Index count = shape_.cells[head];
   if (shape_.base.empty()) {
-    model_.setZero(count);
+    out.setZero(count);
   } else {
-    model_ = shape_.base[head].template cast<Scalar>();
+    out = shape_.base[head].template cast<Scalar>();
   }
   for (const std::size_t number : links_of_[head]) {
     const HeadLink& link = shape_.links[number];
-    model_ += link.logit.col(drawn[link.first]).template cast<Scalar>();
+    out += link.logit.col(drawn[link.first]).template cast<Scalar>();
   }
   // A cell that cannot stand beside all that was drawn is left out, unless none is left.
   for (const std::size_t number : pairs_of_[head]) {
     const HeadPair& pair = shape_.pairs[number];
     const std::int32_t before = drawn[pair.first];
     bool any = false;
-    for (Index c = 0; c < count && !any; ++c) any = model_[c] > kNever && pair.together(before, c) > 0;
+    for (Index c = 0; c < count && !any; ++c) any = out[c] > kNever && pair.together(before, c) > 0;
     if (!any) continue;
     for (Index c = 0; c < count; ++c) {
-      if (pair.together(before, c) <= 0) model_[c] = kNever;
+      if (pair.together(before, c) <= 0) out[c] = kNever;
     }
   }
-  s += model_ + Eigen::Map<const Vector<Scalar>>(parameters.data() + table_[head] + own * count, count);
+}
+
+template <typename Scalar>
+Eigen::Map<const Matrix<Scalar>> HeadsNetwork<Scalar>::table(std::size_t head,
+                                                             const Vector<Scalar>& parameters) const {
+  return {parameters.data() + table_[head], shape_.cells[head], shape_.cells[head]};
+}
+
+template <typename Scalar>
+Eigen::Map<const Vector<Scalar>> HeadsNetwork<Scalar>::gate(std::size_t head,
+                                                            const Vector<Scalar>& parameters) const {
+  return {parameters.data() + gate_[head], shape_.cells[head]};
+}
+
+template <typename Scalar>
+std::vector<std::int32_t> HeadsNetwork<Scalar>::drawn_before(std::size_t head) const {
+  std::set<std::int32_t> out;
+  for (const std::size_t number : links_of_[head]) out.insert(shape_.links[number].first);
+  for (const std::size_t number : pairs_of_[head]) out.insert(shape_.pairs[number].first);
+  return {out.begin(), out.end()};
+}
+
+template <typename Scalar>
+template <typename Cells>
+std::pair<Scalar, bool> HeadsNetwork<Scalar>::redraw(const Vector<Scalar>& parameters, std::size_t head,
+                                                     std::int32_t own, const std::int32_t* drawn, Cells& s) {
+  constexpr Scalar kNever = -std::numeric_limits<Scalar>::infinity();
+  model(head, drawn, model_);
+  s += model_ + table(head, parameters).col(own);
   s[own] = kNever;
   const bool possible = model_[own] > kNever;
   exponentiate(s);
@@ -319,7 +336,7 @@ void HeadsNetwork<Scalar>::backward(const Vector<Scalar>& parameters, const Cell
       Scalar gate = static_cast<Scalar>(kGateScale) * keep * (1 - keep) * other * (of_cell[cell] - mean);
       // Beyond the end, only the way back counts.
       const Scalar logit = gates_(static_cast<Index>(h), i);
-      if ((logit > kMostGate<Scalar> && gate < 0) || (logit < -kMostGate<Scalar> && gate > 0)) gate = 0;
+      if ((logit > Scalar(kMostGate) && gate < 0) || (logit < Scalar(-kMostGate) && gate > 0)) gate = 0;
       d_logit_(cells_ + static_cast<Index>(h), i) = gate;
       gradient[gate_[h] + cell] += gate;
     }

@@ -53,6 +53,10 @@ struct HeadsShape {
 
 /// Gates have far to go between keeping and redrawing, in steps that suit the weights of a network.
 inline constexpr double kGateScale = 3;
+/// Gates end here: from farther off there would be no way back in time.
+inline constexpr double kMostGate = 6;
+/// No training gets here: a gate that never keeps.
+inline constexpr double kNeverKept = -100;
 
 template <typename Scalar>
 class HeadsNetwork {
@@ -65,6 +69,19 @@ class HeadsNetwork {
   [[nodiscard]] Index cells() const { return cells_; }
   [[nodiscard]] Index first(std::size_t head) const { return first_[head]; }
   [[nodiscard]] Index heads() const { return static_cast<Index>(shape_.cells.size()); }
+  /// table_h, cells x own cells, and gate_h of a head.
+  [[nodiscard]] Eigen::Map<const Matrix<Scalar>> table(std::size_t head,
+                                                       const Vector<Scalar>& parameters) const;
+  [[nodiscard]] Eigen::Map<const Vector<Scalar>> gate(std::size_t head,
+                                                      const Vector<Scalar>& parameters) const;
+  /// The heads that a head depends on, in their order.
+  [[nodiscard]] std::vector<std::int32_t> drawn_before(std::size_t head) const;
+  /// log R of a head, but for a constant, given the cells of those; minus infinity for cells that cannot
+  /// stand beside them.
+  void model(std::size_t head, const std::int32_t* drawn, Vector<Scalar>& out) const;
+  /// Whether nothing that was drawn speaks against a cell. A cell that does not fit may stay all the same,
+  /// where none does.
+  [[nodiscard]] bool fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const;
   /// The network begins at 0 outputs, the tables with `table`, cells x own cells of each head, the gates with
   /// `gate`.
   void initialise(RandomSource& random, const std::vector<Matrix<Scalar>>& table, Scalar gate,
@@ -101,7 +118,6 @@ class HeadsNetwork {
  private:
   void prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                const Matrix<Scalar>& noise, CellRows& drawn);
-  [[nodiscard]] bool fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const;
   // What is drawn if a cell is not kept: `s`, which begins as the logits of the network, becomes S; returns
   // r, and whether the own cell may stay.
   template <typename Cells>

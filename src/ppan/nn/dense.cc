@@ -188,6 +188,35 @@ void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scala
   }
 }
 
+static_assert(kRecordOutputs % kLanes<float> == 0, "a whole number of registers");
+
+void add_record_product(Index records, Index inputs, Index outputs, const float* x, const float* w, bool relu,
+                        float* z) {
+  if (processor_has_avx512()) {
+    panel_add_records(records, inputs, outputs, x, w, relu, z);
+  } else {
+    tile::add_record_product(records, inputs, outputs, x, w, relu, z);
+  }
+}
+
+void add_sparse_product(Index records, Index inputs, Index outputs, const float* x, const float* w, bool relu,
+                        float* z) {
+  if (processor_has_avx512()) {
+    panel_add_sparse(records, inputs, outputs, x, w, relu, z);
+  } else {
+    tile::add_record_product(records, inputs, outputs, x, w, relu, z);
+  }
+}
+
+void sum_record_columns(Index records, Index count, Index outputs, const std::int32_t* which, const float* w,
+                        const float* bias, float* z) {
+  if (processor_has_avx512()) {
+    panel_sum_columns(records, count, outputs, which, w, bias, z);
+  } else {
+    tile::sum_record_columns(records, count, outputs, which, w, bias, z);
+  }
+}
+
 template void dense_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);
 template void dense_backward_input(Index, Index, Index, const float*, const float*, float*);
 template void dense_backward_weights(Index, Index, Index, const float*, const float*, float*, float*);

@@ -8,6 +8,7 @@
 namespace ppan {
 namespace {
 
+using tile::in_blocks;
 using tile::Index;
 using tile::kLanes;
 #if defined(__x86_64__)
@@ -21,16 +22,6 @@ constexpr int kColumns = 8;
 constexpr Index kStripPacks = 2;
 // How far ahead weights are asked for that lie a column apart, where no processor foresees them.
 constexpr Index kAhead = 12;
-
-// Calls `block.operator()<n>(first)` for blocks that cover [0, count), as large as kMost and then smaller.
-template <int kMost, typename Block>
-void in_blocks(Index count, const Block& block, Index first = 0) {
-  for (; count - first >= kMost; first += kMost) block.template operator()<kMost>(first);
-  constexpr int kNext = kMost > 4 ? kMost / 2 : kMost - 1;
-  if constexpr (kNext > 0) {
-    if (first < count) in_blocks<kNext>(count, block, first);
-  }
-}
 
 // Memory that stays from call to call; each thread has one for each number `kUse`.
 template <typename Scalar>
@@ -180,6 +171,76 @@ void panel_backward_weights(Index rows, Index inputs, Index outputs, const Scala
     in_blocks<kPacks>(full, [&]<int kHeight>(Index p) { block.template operator()<kHeight>(p, p * kL); });
     if (overlap) block.template operator()<1>(full, inputs - kL);
   });
+}
+
+void panel_add_records(Index records, Index inputs, Index outputs, const float* x, const float* w, bool relu,
+                       float* z) {
+  tile::add_record_product(records, inputs, outputs, x, w, relu, z);
+}
+
+namespace {
+
+// Which of 16 numbers are not 0, a bit each.
+std::uint64_t nonzero(const float* x) {
+#if defined(__x86_64__)
+  // Its type is signed.
+  return static_cast<std::uint16_t>(
+      __builtin_ia32_cmpps512_mask(tile::load(x), tile::Pack<float>{}, 4, 0xffff, 4));
+#else
+  std::uint64_t out = 0;
+  for (int i = 0; i < 16; ++i) out |= std::uint64_t{x[i] != 0} << static_cast<unsigned>(i);
+  return out;
+#endif
+}
+
+// Pairs of terms have sums of their own, so that no addition waits for the one before it.
+template <int kPacks>
+void add_sparse(Index inputs, Index outputs, const float* x, const float* w, bool relu, float* z) {
+  using Pack = tile::Pack<float>;
+  constexpr Index kL = kLanes<float>;
+  Pack even[kPacks];
+  Pack odd[kPacks];
+  for (int p = 0; p < kPacks; ++p) {
+    even[p] = tile::load(z + p * kL);
+    odd[p] = Pack{};
+  }
+  const auto add = [&](Pack* sum, Index term) {
+    for (int p = 0; p < kPacks; ++p) sum[p] += tile::load(w + term * outputs + p * kL) * x[term];
+  };
+  for (Index first = 0; first < inputs; first += 64) {
+    const Index end = inputs - first < 64 ? inputs - first : 64;
+    std::uint64_t left = 0;
+    for (Index i = 0; i < end; i += 16) left |= nonzero(x + first + i) << static_cast<unsigned>(i);
+    while (left != 0) {
+      add(even, first + __builtin_ctzll(left));
+      left &= left - 1;
+      if (left == 0) break;
+      add(odd, first + __builtin_ctzll(left));
+      left &= left - 1;
+    }
+  }
+  for (int p = 0; p < kPacks; ++p) {
+    Pack sum = even[p] + odd[p];
+    if (relu) sum = sum > Pack{} ? sum : Pack{};
+    tile::store(z + p * kL, sum);
+  }
+}
+
+}  // namespace
+
+// Inputs are a multiple of 16, as outputs are.
+void panel_add_sparse(Index records, Index inputs, Index outputs, const float* x, const float* w, bool relu,
+                      float* z) {
+  in_blocks<4>(outputs / kLanes<float>, [&]<int kPacks>(Index p) {
+    const Index first = p * kLanes<float>;
+    for (Index r = 0; r < records; ++r)
+      add_sparse<kPacks>(inputs, outputs, x + r * inputs, w + first, relu, z + r * outputs + first);
+  });
+}
+
+void panel_sum_columns(Index records, Index count, Index outputs, const std::int32_t* which, const float* w,
+                       const float* bias, float* z) {
+  tile::sum_record_columns(records, count, outputs, which, w, bias, z);
 }
 
 template void panel_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);

@@ -12,6 +12,7 @@
 // no Eigen, no containers.
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ppan {
 
@@ -31,5 +32,13 @@ void panel_backward_input(std::ptrdiff_t rows, std::ptrdiff_t inputs, std::ptrdi
 template <typename Scalar>
 void panel_backward_weights(std::ptrdiff_t rows, std::ptrdiff_t inputs, std::ptrdiff_t outputs,
                             const Scalar* a, const Scalar* dz, Scalar* dw);
+
+// add_record_product(), add_sparse_product() and sum_record_columns() of dense.h.
+void panel_add_records(std::ptrdiff_t records, std::ptrdiff_t inputs, std::ptrdiff_t outputs, const float* x,
+                       const float* w, bool relu, float* z);
+void panel_add_sparse(std::ptrdiff_t records, std::ptrdiff_t inputs, std::ptrdiff_t outputs, const float* x,
+                      const float* w, bool relu, float* z);
+void panel_sum_columns(std::ptrdiff_t records, std::ptrdiff_t count, std::ptrdiff_t outputs,
+                       const std::int32_t* which, const float* w, const float* bias, float* z);
 
 }  // namespace ppan

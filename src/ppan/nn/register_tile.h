@@ -4,6 +4,7 @@
 // are made of these two; dense.cc and panel_product.cc differ in how they go through memory.
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace ppan::tile {
@@ -116,6 +117,83 @@ inline void product(Index terms, const Scalar* a, LeftSteps left, const Scalar* 
       store(z + j * z_column + p * kL, sum[j][p]);
     }
   }
+}
+
+// z += W^T x for kRecords records that lie one after the other, then max(0, .) if `relu`: kPacks packs of
+// outputs. Term i of record j is x[j * x_step + i], its weights begin at w + i * w_step, and outputs at
+// z + j * z_step.
+template <int kPacks, int kRecords, typename Scalar>
+inline void add_records(Index terms, const Scalar* x, Index x_step, const Scalar* w, Index w_step, bool relu,
+                        Scalar* z, Index z_step) {
+  constexpr Index kL = kLanes<Scalar>;
+  Pack<Scalar> sum[kRecords][kPacks];
+  for (int j = 0; j < kRecords; ++j) {
+    for (int p = 0; p < kPacks; ++p) sum[j][p] = load(z + j * z_step + p * kL);
+  }
+  for (Index i = 0; i < terms; ++i) {
+    Pack<Scalar> weight[kPacks];
+    for (int p = 0; p < kPacks; ++p) weight[p] = load(w + i * w_step + p * kL);
+    for (int j = 0; j < kRecords; ++j) {
+      const Scalar term = x[j * x_step + i];
+      for (int p = 0; p < kPacks; ++p) sum[j][p] += weight[p] * term;
+    }
+  }
+  for (int j = 0; j < kRecords; ++j) {
+    for (int p = 0; p < kPacks; ++p) {
+      const Pack<Scalar> zero{};
+      if (relu) sum[j][p] = sum[j][p] > zero ? sum[j][p] : zero;
+      store(z + j * z_step + p * kL, sum[j][p]);
+    }
+  }
+}
+
+// z = start + the sum of some columns of w: which[k] says which.
+template <int kPacks, typename Scalar>
+inline void sum_columns(Index count, const std::int32_t* which, const Scalar* w, Index w_step,
+                        const Scalar* start, Scalar* z) {
+  constexpr Index kL = kLanes<Scalar>;
+  Pack<Scalar> sum[kPacks];
+  for (int p = 0; p < kPacks; ++p) sum[p] = load(start + p * kL);
+  for (Index k = 0; k < count; ++k) {
+    for (int p = 0; p < kPacks; ++p) sum[p] += load(w + which[k] * w_step + p * kL);
+  }
+  for (int p = 0; p < kPacks; ++p) store(z + p * kL, sum[p]);
+}
+
+// Calls `block.operator()<n>(first)` for blocks that cover [0, count), as large as kMost and then smaller.
+template <int kMost, typename Block>
+void in_blocks(Index count, const Block& block, Index first = 0) {
+  for (; count - first >= kMost; first += kMost) block.template operator()<kMost>(first);
+  constexpr int kNext = kMost > 4 ? kMost / 2 : kMost - 1;
+  if constexpr (kNext > 0) {
+    if (first < count) in_blocks<kNext>(count, block, first);
+  }
+}
+
+// As dense.h has them. A tile of outputs and records adds up in 24 of 32 registers, or 12 of 16.
+inline constexpr int kOutputPacks = kPackBytes == 64 ? 4 : 2;
+
+template <typename Scalar>
+void add_record_product(Index records, Index inputs, Index outputs, const Scalar* x, const Scalar* w,
+                        bool relu, Scalar* z) {
+  constexpr Index kL = kLanes<Scalar>;
+  in_blocks<kOutputPacks>(outputs / kL, [&]<int kPacks>(Index p) {
+    in_blocks<6>(records, [&]<int kRecords>(Index r) {
+      add_records<kPacks, kRecords>(inputs, x + r * inputs, inputs, w + p * kL, outputs, relu,
+                                    z + r * outputs + p * kL, outputs);
+    });
+  });
+}
+
+template <typename Scalar>
+void sum_record_columns(Index records, Index count, Index outputs, const std::int32_t* which, const Scalar* w,
+                        const Scalar* bias, Scalar* z) {
+  constexpr Index kL = kLanes<Scalar>;
+  in_blocks<kOutputPacks>(outputs / kL, [&]<int kPacks>(Index p) {
+    for (Index r = 0; r < records; ++r)
+      sum_columns<kPacks>(count, which + r * count, w + p * kL, outputs, bias + p * kL,
+                          z + r * outputs + p * kL);
+  });
 }
 
 // Lanes that the overlapping last pack must not count again.

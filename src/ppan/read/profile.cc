@@ -205,13 +205,14 @@ struct TableProfiler::Counter {
 
   void add_typed(const RowCells& cells, std::size_t row) {
     const ParsedNumber number = typed_number(from, cells, row, NumberForm::kNumber);
-    if (number.fault == NumberFault::kNotFinite) {
+    const bool finite = number.fault != NumberFault::kNotFinite;
+    if (!finite && std::isnan(cells.real[row])) {
       ++profile.missing;
       return;
     }
     count_distinct(from.storage == CellStorage::kReal ? std::hash<double>{}(cells.real[row])
                                                       : std::hash<std::int64_t>{}(cells.integer[row]));
-    add_number(number);
+    if (finite) add_number(number);  // an infinite one is there, but not as a number
   }
 
   void add_text(std::string_view cell, const TextStyle& style) {

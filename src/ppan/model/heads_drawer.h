@@ -1,0 +1,98 @@
+#pragma once
+
+// The draws of a trained HeadsNetwork as a release makes them: the same cells from the same noise and uniform
+// numbers, but for the last bits of a sum, in a fraction of the time. Rows lie one after the other. Of the
+// features most are 0 and the others but for the numbers 1, so the first layer is a sum of weights. Whether a
+// cell stays is asked first, and of what would come instead only what the answer needs is worked out: the
+// model R of a head depends on nothing but the cells that were drawn before, and is kept for those that come
+// often.
+
+#include <cstdint>
+#include <vector>
+
+#include "ppan/core/matrix.h"
+#include "ppan/game/cell_network.h"
+#include "ppan/model/heads_network.h"
+
+namespace ppan {
+
+/// Rows as the network of heads sees them. A feature that is neither a number nor named is 0.
+struct HeadsInput {
+  Matrix<float> numbers{};                                             ///< Numbers x rows.
+  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> ones{};  ///< Features that are 1; x rows.
+};
+
+class HeadsDrawer {
+ public:
+  /// `numbers` are the features that HeadsInput::numbers holds.
+  HeadsDrawer(HeadsShape shape, const Vector<float>& parameters, const std::vector<Index>& numbers);
+
+  [[nodiscard]] Index heads() const { return network_.heads(); }
+  /// Whether any head looks at the rows; otherwise input and noise may be empty.
+  [[nodiscard]] bool looks() const { return looks_; }
+  /// What HeadsInput::ones holds where there is none.
+  [[nodiscard]] std::int32_t no_feature() const {
+    return static_cast<std::int32_t>(input_.weight.cols()) - 1;
+  }
+  /// As HeadsNetwork::draw(), but that `noise` is noise inputs x rows.
+  void draw(const HeadsInput& in, const CellRows& own, const Matrix<float>& noise,
+            const Matrix<float>& uniform, CellRows& drawn);
+  /// As there.
+  [[nodiscard]] bool stays(std::size_t head, Index row) const {
+    return stays_(static_cast<Index>(head), row);
+  }
+
+ private:
+  // Outputs x inputs, both filled up with 0 for add_record_product().
+  struct Layer {
+    Matrix<float> weight;
+    Vector<float> bias;
+  };
+  // R of a head, kept by what was drawn before.
+  struct Models {
+    std::vector<std::int32_t> before;    // heads that it depends on
+    std::vector<std::int64_t> step;      // of each in the number of a combination
+    bool numbered = true;                // unless there are too many for a number
+    std::vector<std::int64_t> number;    // of each slot that keeps one; -1: none yet
+    std::size_t more = 0;                // slots behind these that hold one for rows that wait for their cell
+    Matrix<float> logarithm;             // cells x slots, as HeadsNetwork::model() has it
+    Matrix<float> chance;                // R
+    std::vector<std::int32_t> possible;  // cells that may be drawn at all
+  };
+  [[nodiscard]] Models start_models(std::size_t head) const;
+  static Layer packed(const float* weights, const float* bias, Index inputs, Index outputs, Index all);
+  void run_network(const HeadsInput& in, const Matrix<float>& noise);
+  void run_gates(const CellRows& own);
+  void draw_head(std::size_t head, const CellRows& own, const Matrix<float>& uniform, CellRows& drawn);
+  void redraw(std::size_t head, const CellRows& own, CellRows& drawn);
+  std::size_t find_model(std::size_t head, const std::int32_t* drawn);
+  void work_out_chances(std::size_t head, const CellRows& own);
+  void make_model(std::size_t head, const std::int32_t* drawn, std::size_t slot);
+
+  HeadsNetwork<float> network_;
+  Layer input_;               // of all features, the last one for none; not of the numbers
+  Matrix<float> of_numbers_;  // weights
+  Matrix<float> of_noise_;
+  bool deep_;                         // there is a hidden layer
+  std::vector<Layer> hidden_;         // but for the first
+  Layer gates_;                       // of the last layer
+  std::vector<Layer> cells_;          // and of it the cells of each head
+  std::vector<Matrix<float>> table_;  // of each head, filled up with minus infinity, as is its diagonal
+  std::vector<Vector<float>> gate_;   // of each head
+  std::vector<Models> models_;
+  std::vector<bool> forgets_;  // of each head, whether it draws from R alone
+  bool looks_ = false;
+  std::vector<Matrix<float>> layer_;  // units x rows
+  Matrix<float> gate_output_;
+  Matrix<float> keep_;  // heads x rows
+  Eigen::Matrix<bool, Eigen::Dynamic, Eigen::Dynamic> stays_;
+  // Rows of a head that another cell is drawn for:
+  std::vector<Index> row_;
+  std::vector<std::size_t> slot_;
+  std::vector<float> left_;  // of the uniform number
+  Matrix<float> hidden_of_;
+  Matrix<float> logit_;  // then chances, but for a factor
+  Vector<float> model_;
+};
+
+}  // namespace ppan
