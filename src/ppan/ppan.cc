@@ -28,6 +28,10 @@ Model model_of(const Curve& curve, const std::string& file) {
     return end_model(result.constant_model.value(), result.constant.value(), curve.run);
   if (file == kIndependentModel)
     return end_model(result.independent_model.value(), result.independent.value(), curve.run);
+  for (std::size_t i = 0; i < result.redrawn.size(); ++i) {
+    if (file == redrawn_name(static_cast<int>(i) + 1))
+      return end_model(result.redrawn[i].model.value(), result.redrawn[i].measured, curve.run);
+  }
   for (const TablePoint& point : result.points) {
     if (file == model_name(point.number)) return point_model(point, curve.run);
   }

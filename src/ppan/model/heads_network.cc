@@ -13,13 +13,16 @@ namespace {
 template <typename Scalar>
 constexpr Scalar kMostGate = 6;
 
-// No training gets here: a gate that never keeps.
+// No training gets here: gates that never and that always keep.
 template <typename Scalar>
 constexpr Scalar kNeverKept = -100;
+template <typename Scalar>
+constexpr Scalar kAlwaysKept = 100;
 
 template <typename Scalar>
 Scalar kept(Scalar gate) {
   if (gate <= kNeverKept<Scalar>) return 0;
+  if (gate >= kAlwaysKept<Scalar>) return 1;
   return 1 / (1 + std::exp(-std::clamp(gate, -kMostGate<Scalar>, kMostGate<Scalar>)));
 }
 
@@ -100,9 +103,10 @@ void HeadsNetwork<Scalar>::set_head(std::size_t head, Scalar gate, Vector<Scalar
   parameters.segment(table_[head], count * count).setZero();
 }
 
+// The network says nothing about the head any more.
 template <typename Scalar>
-void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& parameters) const {
-  set_head(head, 2 * kNeverKept<Scalar> / static_cast<Scalar>(kGateScale), parameters);
+void HeadsNetwork<Scalar>::set_and_close(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const {
+  set_head(head, gate / static_cast<Scalar>(kGateScale), parameters);
   const Index last = shape_.hidden.empty() ? network_.shape().inputs : shape_.hidden.back();
   const Index outputs = network_.shape().outputs;
   const Index begin = network_.parameter_count() - (last + 1) * outputs;
@@ -112,6 +116,23 @@ void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& paramete
   weight.col(cells_ + static_cast<Index>(head)).setZero();
   bias.segment(first_[head], shape_.cells[head]).setZero();
   bias[cells_ + static_cast<Index>(head)] = 0;
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& parameters) const {
+  set_and_close(head, 2 * kNeverKept<Scalar>, parameters);
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::keep_row(std::size_t head, Vector<Scalar>& parameters) const {
+  set_and_close(head, 2 * kAlwaysKept<Scalar>, parameters);
+}
+
+template <typename Scalar>
+bool HeadsNetwork<Scalar>::keeps_row(std::size_t head, const Vector<Scalar>& parameters) const {
+  Vector<Scalar> kept_row = parameters;
+  keep_row(head, kept_row);
+  return kept_row == parameters;
 }
 
 template <typename Scalar>
@@ -212,7 +233,10 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
     gate[i] = static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]);
   gate = (gate.array() <= kNeverKept<Scalar>)
              .select(Scalar(0),
-                     (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp()).inverse());
+                     (gate.array() >= kAlwaysKept<Scalar>)
+                         .select(Scalar(1),
+                                 (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp())
+                                     .inverse()));
   picked_.clear();
   for (Index i = 0; i < gate.size(); ++i) {
     drawn(at, i) = own(at, i);

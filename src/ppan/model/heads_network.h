@@ -75,6 +75,9 @@ class HeadsNetwork {
   void forget_row(std::size_t head, Vector<Scalar>& parameters) const;
   /// Whether a head does so.
   [[nodiscard]] bool forgets_row(std::size_t head, const Vector<Scalar>& parameters) const;
+  /// A head that keeps its cell in every row, where that can stand beside what was drawn before.
+  void keep_row(std::size_t head, Vector<Scalar>& parameters) const;
+  [[nodiscard]] bool keeps_row(std::size_t head, const Vector<Scalar>& parameters) const;
 
   /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows
   /// x noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which
@@ -99,6 +102,7 @@ class HeadsNetwork {
                 Vector<Scalar>& gradient);
 
  private:
+  void set_and_close(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const;
   void prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                const Matrix<Scalar>& noise, CellRows& drawn);
   [[nodiscard]] bool fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const;

@@ -23,6 +23,7 @@ constexpr std::array kKnown{
     KnownSeries{"ppan/images", "learned"},
     KnownSeries{"audit/release", "audited release"},
     KnownSeries{"ppan/hull", "learned, completed to its convex hull"},
+    KnownSeries{"ppan/redrawn", "columns redrawn from the others"},
     KnownSeries{"reference/unchanged", "released unchanged"},
     KnownSeries{"reference/dropped", "columns dropped"},
     KnownSeries{"reference/constant", "the same row for everybody"},
