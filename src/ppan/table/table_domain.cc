@@ -1,6 +1,7 @@
 #include "ppan/table/table_domain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -28,6 +29,7 @@ constexpr std::string_view kNoise = "noise";
 constexpr std::string_view kDropped = "dropped";
 constexpr const char* kPath = "path";  // of the columns that are redrawn
 constexpr std::string_view kRedrawn = "redrawn";
+constexpr std::string_view kMend = "mend";
 
 std::string numbered(std::string_view kind, int number) {
   return fmt::format("{}-{:02}", kind, number);
@@ -211,6 +213,14 @@ std::vector<Piece> TableDomain::pieces() const {
   for (int number = 1; number <= planned; ++number) {
     if (!spread || number < planned) add_point(number, spread);
   }
+  if (rows_.heads() && rows_.observes_useful() && planned > 1) {
+    std::vector<std::string> needs{kPower, kStart, kUnchanged, kIndependent};
+    for (int number = 1; number <= planned; ++number) {
+      needs.push_back(numbered(kTrain, number));
+      needs.push_back(numbered(kAudit, number));
+    }
+    for (int number = 1; number <= planned; ++number) out.push_back({numbered(kMend, number), needs});
+  }
   if (!has_references()) return out;
   for (int number = 1; number <= dropped_references(rows_); ++number) {
     std::vector<std::string> needs{kPower};
@@ -240,6 +250,14 @@ std::vector<std::string> TableDomain::reference_pieces() const {
     if (piece.name == kUnchanged || piece.name == kConstant || piece.name == kIndependent ||
         piece.name == kPath || piece.name.starts_with(kRedrawn) || piece.name.starts_with(kDropped))
       out.push_back(piece.name);
+  }
+  return out;
+}
+
+std::vector<std::string> TableDomain::mend_pieces() const {
+  std::vector<std::string> out;
+  for (const Piece& piece : pieces()) {
+    if (piece.name.starts_with(kMend)) out.push_back(piece.name);
   }
   return out;
 }
@@ -284,6 +302,10 @@ std::optional<std::string> TableDomain::make(const std::string& name, const Piec
   if (name == kPath) {
     phase("which columns to redraw");
     return archived(find_redrawn(rows_, unarchived<CurveStart>(needed.at(kStart))));
+  }
+  if (parts.first == kMend) {
+    const auto point = mended(number, needed);
+    return archived(point ? std::optional(audit_curve_point(*point, rows_, measure)) : std::nullopt);
   }
   if (parts.first == kRedrawn) {
     const auto model = redrawn_model(rows_, unarchived<RedrawnColumns>(needed.at(kPath)), number);
@@ -337,7 +359,49 @@ TablePoint TableDomain::point(const std::string& trained, const std::string& aud
   return table_point(trained_of(trained), unarchived<AuditedPoint>(audited));
 }
 
+// Where a mixture of other points serves the distortion of a point with less leakage, by more than its
+// interval can explain, its training missed the line, and the mixture takes its place.
+std::optional<TrainedPoint> TableDomain::mended(int number, const Pieces& pieces) const {
+  TableCurveResult result;
+  result.schema = rows_.schema;
+  result.encoding = rows_.encoding;
+  result.points = trained_points(pieces);
+  result.unchanged = unarchived<MeasuredRelease>(pieces.at(kUnchanged));
+  result.independent = unarchived<MeasuredRelease>(pieces.at(kIndependent));
+  result.independent_model = independent_model(rows_, unarchived<CurveStart>(pieces.at(kStart)));
+  const auto at = std::find_if(result.points.begin(), result.points.end(),
+                               [&](const TablePoint& point) { return point.number == number; });
+  if (at == result.points.end()) return std::nullopt;
+  const TablePoint missed = *at;
+  result.points.erase(at);
+  const Estimate& found = missed.measured.audit.leakage();
+  const double distortion = missed.measured.change.distortion;
+  const std::vector<HullPoint> others = result.hull_points();
+  if (!is_dominated({distortion, found.interval95 ? found.interval95->low : found.nats}, others))
+    return std::nullopt;
+  TrainedPoint out = trained_of(pieces.at(numbered(kTrain, number)));
+  out.model = result.model_of(at_most_distortion(others, lower_hull(others), distortion).value());
+  return out;
+}
+
 std::vector<TablePoint> TableDomain::points(const Pieces& pieces) const {
+  std::vector<TablePoint> out = trained_points(pieces);
+  for (TablePoint& point : out) {
+    const auto bytes = pieces.find(numbered(kMend, point.number));
+    if (bytes == pieces.end()) continue;
+    const auto audited = unarchived<std::optional<AuditedPoint>>(bytes->second);
+    if (!audited) continue;
+    point = table_point(mended(point.number, pieces).value(), *audited);
+    std::vector<std::string> labels;
+    for (const TableComponent& component : point.model->components()) labels.push_back(component.label);
+    point.warnings.push_back(
+        fmt::format("point {}: its training missed the line between others; it is a mixture of them ({})",
+                    point.number, fmt::join(labels, ", ")));
+  }
+  return out;
+}
+
+std::vector<TablePoint> TableDomain::trained_points(const Pieces& pieces) const {
   std::vector<TablePoint> out;
   for (int number = 1; number <= planned(); ++number) {
     const auto trained = pieces.find(numbered(kTrain, number));

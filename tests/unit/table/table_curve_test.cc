@@ -8,7 +8,10 @@
 #include <atomic>
 #include <cmath>
 
+#include "ppan/engine/engine.h"
 #include "ppan/table/curve_rows.h"
+#include "ppan/table/table_archive.h"
+#include "ppan/table/table_domain.h"
 #include "unit/table/tables.h"
 
 namespace ppan {
@@ -293,6 +296,46 @@ TEST(TableCurve, DroppedColumnsAreNotBetterForATask) {
   // The twin: a table that keeps them tells, whatever else is done.
   options.redrawn = 0;
   EXPECT_TRUE(curve_of(csv, schema, options).redrawn.empty());
+}
+
+// A point that leaks far more than others on either side of it gives its place to a mixture of them.
+TEST(TableCurve, MendsAPointThatOthersDominate) {
+  TableCurveOptions options = small({0.1, 0.2, 0.4});
+  options.heads.epochs = 4;
+  options.references = false;
+  options.redrawn = 0;
+  const Table table = table_of(mixed_csv(800, 0.1, 5), mixed_schema());
+  TableCurveHooks hooks;
+  TableDomain domain(
+      std::make_shared<const CurveRows>(make_curve_rows(table, mixed_schema(), {}, options)), hooks);
+  Pieces pieces = make_pieces(domain, nullptr, {2, {}, {}}).pieces;
+  ASSERT_TRUE(pieces.contains("mend-02"));
+  // As if training and attackers had said so.
+  const auto say = [&](const std::string& name, double distortion, double nats) {
+    auto audited = unarchived<AuditedPoint>(pieces.at(name));
+    audited.measured.change.distortion = distortion;
+    Estimate& leakage = audited.measured.audit.attributes.front().leakage;
+    leakage.nats = nats;
+    leakage.interval95 = Interval{nats - 0.01, nats + 0.01};
+    pieces[name] = archived(audited);
+    for (int number = 1; number <= 3; ++number) {
+      const std::string mend = fmt::format("mend-0{}", number);
+      pieces[mend] = domain.make(mend, pieces, {}).value();
+    }
+  };
+  say("audit-01", 0.1, 0.3);
+  say("audit-02", 0.2, 0.1);
+  say("audit-03", 0.4, 0.02);
+  EXPECT_EQ(domain.finish(pieces).points[1].model->components().size(), 1U);  // as it was trained
+  say("audit-02", 0.2, 0.6);
+  const TablePoint mended = domain.finish(pieces).points[1];
+  EXPECT_EQ(mended.number, 2);
+  ASSERT_EQ(mended.model->components().size(), 2U);
+  EXPECT_EQ(mended.model->components()[0].label, "point 1");
+  EXPECT_EQ(mended.model->components()[1].label, "point 3");
+  EXPECT_LT(mended.measured.audit.leakage().nats, 0.6);  // measured anew
+  ASSERT_FALSE(mended.warnings.empty());
+  EXPECT_THAT(mended.warnings.back(), HasSubstr("mixture of them (point 1, point 3)"));
 }
 
 TEST(TableCurve, BoundsFromAboveWhereTheLawIsKnown) {
