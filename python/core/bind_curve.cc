@@ -142,8 +142,8 @@ void bind_curve(nb::module_& m) {
       .def(
           "pick",
           [](const CurveFiles& run, std::optional<double> leakage, std::optional<double> budget,
-             std::optional<int> point, std::optional<double> task_loss, bool found,
-             bool accept_inconclusive, bool least_distortion) {
+             std::optional<int> point, std::optional<double> task_loss, bool found, bool accept_inconclusive,
+             bool least_distortion) {
             return pick_from(run, choice_of(leakage, budget, point, task_loss, found, accept_inconclusive,
                                             least_distortion));
           },

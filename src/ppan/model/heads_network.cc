@@ -231,12 +231,14 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
   auto gate = gates_.col(at);
   for (Index i = 0; i < gate.size(); ++i)
     gate[i] = static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]);
-  gate = (gate.array() <= kNeverKept<Scalar>)
-             .select(Scalar(0),
-                     (gate.array() >= kAlwaysKept<Scalar>)
-                         .select(Scalar(1),
-                                 (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp())
-                                     .inverse()));
+  gate =
+      (gate.array() <= kNeverKept<Scalar>)
+          .select(
+              Scalar(0),
+              (gate.array() >= kAlwaysKept<Scalar>)
+                  .select(
+                      Scalar(1),
+                      (1 + (-gate.array().max(-kMostGate<Scalar>).min(kMostGate<Scalar>)).exp()).inverse()));
   picked_.clear();
   for (Index i = 0; i < gate.size(); ++i) {
     drawn(at, i) = own(at, i);

@@ -353,8 +353,7 @@ RedrawnColumns find_redrawn(const CurveRows& rows, const CurveStart& start) {
   const bool tasks = !rows.schema.task.empty() && rows.options.heads.task_weight > 0;
   if (!rows.single_heads && !tasks) return redrawn_of(start.heads, most);
   HeadsRows single;
-  if (rows.single_heads)
-    single = heads_rows(rows.train, rows.schema, rows.encoding, rows.redrawn_fit());
+  if (rows.single_heads) single = heads_rows(rows.train, rows.schema, rows.encoding, rows.redrawn_fit());
   return find_redrawn(rows.redrawn_fit(), rows.single_heads ? single : rows.heads_train, rows.options.heads,
                       most, rows.seed_of("redrawn"));
 }

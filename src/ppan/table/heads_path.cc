@@ -22,7 +22,8 @@ constexpr std::size_t kCandidates = 64;   // heads that are looked at in each st
 constexpr double kLeastGain = 0.001;      // nats that a step must save ...
 constexpr double kLeastGainShare = 0.01;  // ... and of the whole leakage
 constexpr double kLeastCost = 1e-4;
-constexpr double kSparedShare = 0.1;  // of what is known about the tasks, that columns to spare may cost together
+constexpr double kSparedShare =
+    0.1;  // of what is known about the tasks, that columns to spare may cost together
 
 // What is known about attributes from rows without some of their heads.
 class SubsetPlayer {
@@ -182,8 +183,7 @@ HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vecto
         const double lost = recipient && gain >= least ? std::max(0.0, task - recipient->without(gone)) : 0;
         gone[h] = false;
         saved[h] = gain / (distortion[h] + kLeastCost);
-        const double rate =
-            gain / (distortion_weight * distortion[h] + task_weight * lost + kLeastCost);
+        const double rate = gain / (distortion_weight * distortion[h] + task_weight * lost + kLeastCost);
         if (gain < least || rate <= most) continue;
         most = rate;
         chosen = h;

@@ -22,8 +22,8 @@ struct HeadsPath {
   std::size_t telling = 0;
 };
 /// What a step costs: `distortion_weight` times its distortion and `task_weight` times the nats that are lost
-/// about the tasks. With tasks, `spare` goes on beyond what saves leakage, as long as they lose little: what no
-/// network saw may be hidden there.
+/// about the tasks. With tasks, `spare` goes on beyond what saves leakage, as long as they lose little: what
+/// no network saw may be hidden there.
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
                     double task_weight, std::uint64_t seed, double distortion_weight = 1, bool spare = false);
 

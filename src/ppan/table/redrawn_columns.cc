@@ -73,7 +73,8 @@ std::vector<std::int32_t> redrawn_columns_of(const Heads& heads, const Encoding&
   for (const std::int32_t position : redrawn.value())
     out.push_back(released[static_cast<std::size_t>(position)]);
   std::vector<std::string> names;
-  for (const std::int32_t column : out) names.push_back(encoding.columns[static_cast<std::size_t>(column)].name);
+  for (const std::int32_t column : out)
+    names.push_back(encoding.columns[static_cast<std::size_t>(column)].name);
   for (const std::int32_t column : released) {
     const std::string& source = encoding.columns[static_cast<std::size_t>(column)].derived_from;
     if (std::find(names.begin(), names.end(), source) != names.end()) out.push_back(column);

@@ -4,10 +4,10 @@
 // columns could draw them too, so such a release tells no more than one that leaves the columns out
 // (data-processing inequality), and rows stay plausible. Where the columns that tell about the secret say
 // nothing about the tasks, a recipient loses nothing. No training is needed, but a path (heads_path.h) that
-// counts the tasks first, and links (heads_links.h) to what is left of the row. Every column has a head of its
-// own here: one of two that exclude each other's values can be redrawn alone. Beyond the columns that save
-// leakage the path goes on with those that the tasks can do without: what is spread thinly over many columns,
-// or seen by attackers alone, goes with them.
+// counts the tasks first, and links (heads_links.h) to what is left of the row. Every column has a head of
+// its own here: one of two that exclude each other's values can be redrawn alone. Beyond the columns that
+// save leakage the path goes on with those that the tasks can do without: what is spread thinly over many
+// columns, or seen by attackers alone, goes with them.
 
 #include <cstdint>
 #include <vector>
@@ -18,9 +18,9 @@
 namespace ppan {
 
 struct RedrawnColumns {
-  std::vector<std::int32_t> order{};  ///< Of the heads, see HeadsPath.
+  std::vector<std::int32_t> order{};   ///< Of the heads, see HeadsPath.
   std::vector<std::int32_t> counts{};  ///< Of each release, how many of the last heads it redraws; rising.
-  std::vector<HeadLink> links{};      ///< See HeadLinks, like the following; heads in that order.
+  std::vector<HeadLink> links{};       ///< See HeadLinks, like the following; heads in that order.
   std::vector<Vector<float>> base{};
 };
 

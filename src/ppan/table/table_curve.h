@@ -38,7 +38,7 @@ struct TableCurveOptions {
   double validation = 0.15;        ///< Share of the rows used to choose between trainings. 0 to 0.5.
   double test = 0.25;              ///< Share of the rows the mechanism never sees. Above 0, at most 0.8.
   LeakageOptions leakage{};
-  int redrawn = 6;         ///< Heads only: releases at most that redraw some columns and keep the rest. 0 to 12.
+  int redrawn = 6;  ///< Heads only: releases at most that redraw some columns and keep the rest. 0 to 12.
   bool references = true;  ///< Measure reference/noise and reference/dropped as well.
   int threads = 0;         ///< 0: one per core. Does not change any number.
   std::uint64_t seed = 1;
@@ -103,7 +103,7 @@ struct TablePoint {
 /// Some columns redrawn from the others, which stay as they are (redrawn_columns.h).
 struct RedrawnRelease {
   MeasuredRelease measured{};
-  bool dominated = false;  ///< As that of a point.
+  bool dominated = false;             ///< As that of a point.
   std::optional<TableModel> model{};  ///< Always there.
 };
 

@@ -164,8 +164,7 @@ void complete(TableCurveResult& result) {
                         others);
   };
   for (std::size_t i = 0; i < result.redrawn.size(); ++i)
-    result.redrawn[i].dominated =
-        dominated(result.redrawn[i].measured, before + result.points.size() + i);
+    result.redrawn[i].dominated = dominated(result.redrawn[i].measured, before + result.points.size() + i);
   for (std::size_t i = 0; i < result.points.size(); ++i) {
     TablePoint& point = result.points[i];
     point.dominated = dominated(point.measured, before + i);
@@ -440,9 +439,8 @@ TableCurveResult TableDomain::finish(const Pieces& pieces) const {
     if (bytes == nullptr) continue;
     auto measured = unarchived<std::optional<MeasuredRelease>>(*bytes);
     if (!measured) break;
-    result.redrawn.push_back(
-        {std::move(*measured), false,
-         redrawn_model(rows_, unarchived<RedrawnColumns>(pieces.at(kPath)), number)});
+    result.redrawn.push_back({std::move(*measured), false,
+                              redrawn_model(rows_, unarchived<RedrawnColumns>(pieces.at(kPath)), number)});
   }
   std::vector<MeasuredRelease> noises;
   for (const TablePoint& point : result.points) {

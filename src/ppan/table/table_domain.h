@@ -34,7 +34,8 @@ class TableDomain final : public Domain {
   /// What can be made once all points are there.
   [[nodiscard]] std::vector<std::string> mend_pieces() const;
 
-  /// Points whose audit is among the pieces, by number; those that others dominate are mended if that is there.
+  /// Points whose audit is among the pieces, by number; those that others dominate are mended if that is
+  /// there.
   [[nodiscard]] std::vector<TablePoint> points(const Pieces& pieces) const;
   /// The curve of the finished pieces: points, references, time-sharing, hull, dominated points, warnings.
   [[nodiscard]] TableCurveResult finish(const Pieces& pieces) const;

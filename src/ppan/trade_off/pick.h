@@ -19,8 +19,8 @@ namespace ppan {
 struct Choice {
   /// What leaks at most this, nats: with the least distortion, or see `least_distortion`.
   std::optional<double> leakage{};
-  std::optional<double> budget{};   ///< The least leakage at a distortion of at most this.
-  std::optional<int> point{};       ///< A trained point, by its number.
+  std::optional<double> budget{};  ///< The least leakage at a distortion of at most this.
+  std::optional<int> point{};      ///< A trained point, by its number.
   std::optional<double>
       task_loss{};  ///< The least leakage at which no task loses more (points, no mixtures).
   /// What keeps this measure (a column of the curve such as "bayes-vulnerability") at most, or for a measure

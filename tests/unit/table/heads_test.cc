@@ -438,8 +438,10 @@ TEST(RedrawnColumns, NeverLookAtWhatTheyRedraw) {
       EXPECT_LT(change.changed, 0.01) << change.name;
     }
   }
-  EXPECT_TRUE(model_of(table, heads).components().front().heads->check(
-                  table.encoding, model_of(table, heads).observed_layout(), released)
+  EXPECT_TRUE(model_of(table, heads)
+                  .components()
+                  .front()
+                  .heads->check(table.encoding, model_of(table, heads).observed_layout(), released)
                   .empty());
 }
 
@@ -465,7 +467,8 @@ TEST(RedrawnColumns, TheTaskComesFirst) {
   const auto first = [&](bool task) {
     if (task) schema.task = {"y"};
     const EncodedTable table = encoded(csv, schema);
-    const HeadsFit fit = fit_heads(table.rows, table.schema, table.encoding, quick_options().levels, 5, false);
+    const HeadsFit fit =
+        fit_heads(table.rows, table.schema, table.encoding, quick_options().levels, 5, false);
     const HeadsRows rows = heads_rows(table.rows, table.schema, table.encoding, fit);
     return find_redrawn(fit, rows, quick_options(), 4, 1).order.back();
   };

@@ -306,8 +306,8 @@ TEST(TableCurve, MendsAPointThatOthersDominate) {
   options.redrawn = 0;
   const Table table = table_of(mixed_csv(800, 0.1, 5), mixed_schema());
   TableCurveHooks hooks;
-  TableDomain domain(
-      std::make_shared<const CurveRows>(make_curve_rows(table, mixed_schema(), {}, options)), hooks);
+  TableDomain domain(std::make_shared<const CurveRows>(make_curve_rows(table, mixed_schema(), {}, options)),
+                     hooks);
   Pieces pieces = make_pieces(domain, nullptr, {2, {}, {}}).pieces;
   ASSERT_TRUE(pieces.contains("mend-02"));
   // As if training and attackers had said so.
