@@ -22,8 +22,6 @@ constexpr std::size_t kCandidates = 64;   // heads that are looked at in each st
 constexpr double kLeastGain = 0.001;      // nats that a step must save ...
 constexpr double kLeastGainShare = 0.01;  // ... and of the whole leakage
 constexpr double kLeastCost = 1e-4;
-constexpr double kSparedShare =
-    0.1;  // of what is known about the tasks, that columns to spare may cost together
 
 // What is known about attributes from rows without some of their heads.
 class SubsetPlayer {
@@ -123,34 +121,10 @@ void keep_telling(const std::vector<double>& saved, std::size_t chosen, std::vec
   std::sort(looked_at.begin(), looked_at.end());
 }
 
-// Heads that the tasks can do without, those first that cost them least.
-void spare_heads(SubsetPlayer& recipient, double nothing, std::vector<bool>& gone,
-                 const std::vector<double>& distortion, std::vector<std::int32_t>& steps, HeadsPath& out) {
-  const double known = recipient.without(gone);
-  const double least = known - kSparedShare * std::max(0.0, known - nothing);
-  while (steps.size() + 1 < gone.size() && steps.size() < 2 * kMostRedrawn) {
-    double most = least;
-    std::size_t chosen = gone.size();
-    for (std::size_t h = 0; h < gone.size(); ++h) {
-      if (gone[h]) continue;
-      gone[h] = true;
-      const double left = recipient.without(gone);
-      gone[h] = false;
-      if (left < most) continue;
-      most = left;
-      chosen = h;
-    }
-    if (chosen == gone.size()) return;
-    gone[chosen] = true;
-    steps.push_back(static_cast<std::int32_t>(chosen));
-    out.redrawn.push_back((out.redrawn.empty() ? 0 : out.redrawn.back()) + distortion[chosen]);
-  }
-}
-
 }  // namespace
 
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
-                    double task_weight, std::uint64_t seed, double distortion_weight, bool spare) {
+                    double task_weight, std::uint64_t seed, double distortion_weight) {
   SeededRandom random(seed);
   const LearnAndTest part = learn_and_test(rows.rows(), kHeldOut, kMostHeldOut, random);
   const std::size_t heads = fit.heads.size();
@@ -166,7 +140,6 @@ HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vecto
     const std::vector<double> distortion = redrawn_distortions(fit, rows.own);
     std::vector<bool> gone(heads, true);
     const double nothing = adversary.without(gone);
-    const double no_task = recipient ? recipient->without(gone) : 0;
     gone.assign(heads, false);
     double told = adversary.without(gone) - nothing;
     double task = recipient ? recipient->without(gone) : 0;
@@ -196,9 +169,6 @@ HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vecto
       steps.push_back(static_cast<std::int32_t>(chosen));
       out.redrawn.push_back((out.redrawn.empty() ? 0 : out.redrawn.back()) + distortion[chosen]);
     }
-    out.telling = steps.size();
-    if (recipient && spare && heads <= kCandidates)
-      spare_heads(*recipient, no_task, gone, distortion, steps, out);
   }
   for (std::size_t h = 0; h < heads; ++h) {
     if (std::find(steps.begin(), steps.end(), static_cast<std::int32_t>(h)) == steps.end())

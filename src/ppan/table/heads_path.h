@@ -18,13 +18,10 @@ struct HeadsPath {
   std::vector<std::int32_t> order{};
   /// Distortion when the last, the last two, ... heads are redrawn; as many as the path has steps.
   std::vector<double> redrawn{};
-  /// How many of the steps save leakage; the others, if asked for, are those that the tasks can do without.
-  std::size_t telling = 0;
 };
 /// What a step costs: `distortion_weight` times its distortion and `task_weight` times the nats that are lost
-/// about the tasks. With tasks, `spare` goes on beyond what saves leakage, as long as they lose little: what
-/// no network saw may be hidden there.
+/// about the tasks.
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
-                    double task_weight, std::uint64_t seed, double distortion_weight = 1, bool spare = false);
+                    double task_weight, std::uint64_t seed, double distortion_weight = 1);
 
 }  // namespace ppan

@@ -12,21 +12,11 @@ namespace {
 // the tasks can do without, and what is lost by chance alone decides nothing.
 constexpr double kDistortionWeight = 0.05;
 
-constexpr std::size_t kSpare = 2;  // releases beyond what saves leakage, of those that there may be
-
 // All steps of a short path, evenly many of a long one, the last always.
 std::vector<std::int32_t> offered(std::size_t steps, std::size_t most) {
   const std::size_t count = std::min(steps, most);
   std::vector<std::int32_t> out;
   for (std::size_t k = 1; k <= count; ++k) out.push_back(static_cast<std::int32_t>(k * steps / count));
-  return out;
-}
-
-std::vector<std::int32_t> offered(const HeadsPath& path, std::size_t most) {
-  const std::size_t spare = std::min({path.redrawn.size() - path.telling, kSpare, most / 2});
-  std::vector<std::int32_t> out = offered(path.telling, most - spare);
-  for (const std::int32_t more : offered(path.redrawn.size() - path.telling, spare))
-    out.push_back(static_cast<std::int32_t>(path.telling) + more);
   return out;
 }
 
@@ -37,8 +27,9 @@ RedrawnColumns find_redrawn(const HeadsFit& fit, const HeadsRows& rows, const He
   const SeededRandom random(seed);
   const bool tasks = !rows.coded.task.empty() && options.task_weight > 0;
   const HeadsPath path = find_path(fit, rows, options.hidden, options.batch, options.task_weight,
-                                   random.fork("path").next(), tasks ? kDistortionWeight : 1, true);
-  RedrawnColumns out{.order = path.order, .counts = offered(path, most), .links = {}, .base = {}};
+                                   random.fork("path").next(), tasks ? kDistortionWeight : 1);
+  RedrawnColumns out{
+      .order = path.order, .counts = offered(path.redrawn.size(), most), .links = {}, .base = {}};
   if (out.counts.empty()) return out;
   const HeadsFit ordered = reordered(fit, out.order);
   std::vector<Index> cells;

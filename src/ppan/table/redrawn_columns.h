@@ -5,9 +5,7 @@
 // (data-processing inequality), and rows stay plausible. Where the columns that tell about the secret say
 // nothing about the tasks, a recipient loses nothing. No training is needed, but a path (heads_path.h) that
 // counts the tasks first, and links (heads_links.h) to what is left of the row. Every column has a head of
-// its own here: one of two that exclude each other's values can be redrawn alone. Beyond the columns that
-// save leakage the path goes on with those that the tasks can do without: what is spread thinly over many
-// columns, or seen by attackers alone, goes with them.
+// its own here: one of two that exclude each other's values can be redrawn alone.
 
 #include <cstdint>
 #include <vector>
