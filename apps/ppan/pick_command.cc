@@ -35,6 +35,7 @@ struct PickOptions {
   std::string sign;
   bool cautious = true;
   bool found = false;
+  bool least_distortion = false;
   bool accept_inconclusive = false;
   bool force = false;
   InformationUnit unit = InformationUnit::kNats;
@@ -67,6 +68,7 @@ Choice choice_of(const PickOptions& options) {
                 .task_loss = options.task_loss,
                 .measure = options.measure,
                 .measure_limit = measure_limit(options),
+                .least_distortion = options.least_distortion,
                 .found = options.found,
                 .accept_inconclusive = options.accept_inconclusive};
   const double nats = options.unit == InformationUnit::kBits ? std::numbers::ln2 : 1.0;
@@ -114,13 +116,14 @@ Examples:
   ppan pick run --leakage 0.05 -o model.ppan --sign key.pem)");
   option(*command, "run", options->run, "RUN", "Directory that 'ppan curve' wrote")->required();
   option(*command, "--leakage", options->leakage, "X",
-         "The least distortion that leaks at most this, in --unit");
+         "What leaks at most this, in --unit: with the least distortion, of a run with a task among what "
+         "serves the task as well as the best does");
   option(*command, "--budget", options->budget, "X", "The least leakage at a distortion of at most this");
   option(*command, "--task-loss", options->task_loss, "X",
          "The least leakage at which a recipient loses at most this of AUC, accuracy or R2");
   option(*command, "--measure", options->measure, "NAME",
-         "The least distortion at which this measure, a column of curve.csv such as bayes-vulnerability, "
-         "keeps within --at-most");
+         "The same by this measure, a column of curve.csv such as bayes-vulnerability, that keeps within "
+         "--at-most");
   option(*command, "--at-most", options->at_most, "X", "Limit of --measure, in its own unit");
   option(*command, "--at-least", options->at_least, "X",
          "The same for bayes-security, of which more is better");
@@ -128,6 +131,8 @@ Examples:
   option(*command, "-o,--output", options->output, "FILE", "Model file to write")->required();
   command->add_flag("--found", options->found,
                     "Judge every point by what was found, not by what its audit allows for");
+  command->add_flag("--least-distortion", options->least_distortion,
+                    "With --leakage or --measure: the least distortion, whatever a task loses");
   command->add_flag("--accept-inconclusive", options->accept_inconclusive,
                     "Take points too whose audit would have found more with more rows");
   command->add_flag("--cautious", options->cautious, "The default; kept for older scripts")->group("");

@@ -60,11 +60,13 @@ nb::list rows_of(const CurveFiles& run) {
 }
 
 Choice choice_of(std::optional<double> leakage, std::optional<double> budget, std::optional<int> point,
-                 std::optional<double> task_loss, bool found, bool accept_inconclusive) {
+                 std::optional<double> task_loss, bool found, bool accept_inconclusive,
+                 bool least_distortion) {
   return {.leakage = leakage,
           .budget = budget,
           .point = point,
           .task_loss = task_loss,
+          .least_distortion = least_distortion,
           .found = found,
           .accept_inconclusive = accept_inconclusive};
 }
@@ -140,12 +142,14 @@ void bind_curve(nb::module_& m) {
       .def(
           "pick",
           [](const CurveFiles& run, std::optional<double> leakage, std::optional<double> budget,
-             std::optional<int> point, std::optional<double> task_loss, bool found,
-             bool accept_inconclusive) {
-            return pick_from(run, choice_of(leakage, budget, point, task_loss, found, accept_inconclusive));
+             std::optional<int> point, std::optional<double> task_loss, bool found, bool accept_inconclusive,
+             bool least_distortion) {
+            return pick_from(run, choice_of(leakage, budget, point, task_loss, found, accept_inconclusive,
+                                            least_distortion));
           },
           nb::arg("leakage").none(), nb::arg("budget").none(), nb::arg("point").none(),
-          nb::arg("task_loss").none(), nb::arg("found"), nb::arg("accept_inconclusive"))
+          nb::arg("task_loss").none(), nb::arg("found"), nb::arg("accept_inconclusive"),
+          nb::arg("least_distortion"))
       .def("svg", &svg_of)
       .def("write", &write_files, nb::arg("directory"), nb::arg("force"))
       .def("state", &state_of)

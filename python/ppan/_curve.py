@@ -88,17 +88,19 @@ class Curve:
         task_loss: float | None = None,
         measure: str = "upper_end",
         accept_inconclusive: bool = False,
+        least_distortion: bool = False,
     ) -> Model:
         """The model of a point of the completed curve; a mixture of two where no trained point is there.
 
-        Exactly one of ``leakage`` (the least distortion that leaks at most this, nats), ``budget`` (the least leakage at a
+        Exactly one of ``leakage`` (what leaks at most this, nats), ``budget`` (the least leakage at a
         distortion of at most this), ``point`` (a trained point, by its number) and ``task_loss`` (the least leakage at
-        which no task loses more). ``measure`` says by what leakage is judged: "upper_end", what the audit allows for, or
+        which no task loses more). By leakage it is the least distortion, with a task among what serves it as well as the best
+        within one standard error; ``least_distortion`` looks at no task. ``measure`` says by what leakage is judged: "upper_end", what the audit allows for, or
         "found", what it found.
         """
         if measure not in ("upper_end", "found"):
             raise UsageError(f"measure: '{measure}' is not known", 'it is "upper_end" or "found"')
-        return Model(self._core.pick(leakage, budget, point, task_loss, measure == "found", accept_inconclusive))
+        return Model(self._core.pick(leakage, budget, point, task_loss, measure == "found", accept_inconclusive, least_distortion))
 
     def svg(self) -> str:
         """The trade-off as a drawing."""

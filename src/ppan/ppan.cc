@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -28,6 +29,10 @@ Model model_of(const Curve& curve, const std::string& file) {
     return end_model(result.constant_model.value(), result.constant.value(), curve.run);
   if (file == kIndependentModel)
     return end_model(result.independent_model.value(), result.independent.value(), curve.run);
+  for (std::size_t i = 0; i < result.redrawn.size(); ++i) {
+    if (file == redrawn_name(static_cast<int>(i) + 1))
+      return end_model(result.redrawn[i].model.value(), result.redrawn[i].measured, curve.run);
+  }
   for (const TablePoint& point : result.points) {
     if (file == model_name(point.number)) return point_model(point, curve.run);
   }
@@ -108,6 +113,15 @@ Curve finish(const Start& start, std::span<const PointResult> points, const Hook
       throw Error(ErrorCode::kUsage, "point " + std::to_string(point.number) + " belongs to another curve");
     known.insert(point.pieces.begin(), point.pieces.end());
     for (std::string& name : domain.point_pieces(point.number)) wanted.push_back(std::move(name));
+  }
+  const auto there = [&](int number) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const PointResult& point) { return point.number == number; });
+  };
+  bool all = true;
+  for (int number = 1; number <= start.points(); ++number) all = all && there(number);
+  if (all) {
+    for (std::string& name : domain.mend_pieces()) wanted.push_back(std::move(name));
   }
   const EngineResult made =
       make_pieces(domain, nullptr, engine_options(start, hooks, std::move(wanted)), std::move(known));

@@ -51,6 +51,30 @@ class Heads(TableTest):
         model = json.loads(self.succeed("show", self.path("run", "point-02.ppan"), "--json"))
         self.assertIn("heads", [part["kind"] for part in model["model"]["components"]])
 
+    def test_redrawn_columns_are_offered(self):
+        with open(self.path("run", "curve.csv"), newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["series"] == "ppan/redrawn"]
+        self.assertTrue(rows)
+        # On the grids of the columns.
+        before = list(csv.DictReader(io.StringIO(self.succeed("release", self.path("run", "unchanged.ppan"), self.path("workers.csv"), "-o", "-", "--quiet"))))
+        for row in rows:
+            self.assertTrue(row["leakage"] and row["task_score"] and row["task_loss"] and row["changed"] and row["audit"])
+            model = self.path("run", row["model"])
+            self.assertIn("columns that are redrawn from the others", self.succeed("show", model))
+            released = list(csv.DictReader(io.StringIO(self.succeed("release", model, self.path("workers.csv"), "-o", "-", "--quiet"))))
+            self.assertEqual(len(released), len(before))
+            names = row["label"].removesuffix(" redrawn").split(", ")
+            for name in released[0]:
+                changed = sum(a[name] != b[name] for a, b in zip(released, before)) / len(before)
+                (self.assertGreater if name in names else self.assertLess)(changed, 0.05, (row["label"], name))
+            for cells in released:
+                self.assertEqual(int(cells["grade"]), GRADE[cells["job"]])
+                self.assertGreaterEqual(int(cells["age"]), 18)
+        self.succeed("audit", self.path("run", rows[-1]["model"]), "--data", self.path("workers.csv"), "--quick")
+        text = self.succeed("pick", self.path("run"), "--leakage", "0.7", "-o", self.path("picked.ppan"))
+        self.assertIn("its task loses", text)
+        self.succeed("pick", self.path("run"), "--leakage", "0.7", "--least-distortion", "-o", self.path("picked.ppan"), "--force")
+
     def test_keys_of_other_families_are_refused(self):
         for before, after in (("# leakages = []", "leakages = [0.1]"), ('# usefulness = "both"', 'usefulness = "task"'),
                               ('# codewords = "auto"', "codewords = 40"), ('# budget_form = "dual"', 'budget_form = "record"')):

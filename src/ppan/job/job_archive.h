@@ -40,10 +40,11 @@ void members(Archive& archive, LeakageOptions& value) {
 }
 template <typename Archive>
 void members(Archive& archive, TableCurveOptions& value) {
-  auto& [points, budgets, training, codebook, heads, leakages, validation, test, leakage, references, threads,
-         seed] = value;
+  auto& [points, budgets, training, codebook, heads, leakages, validation, test, leakage, redrawn, references,
+         threads, seed] = value;
   static_cast<void>(threads);
-  archive(points, budgets, training, codebook, heads, leakages, validation, test, leakage, references, seed);
+  archive(points, budgets, training, codebook, heads, leakages, validation, test, leakage, redrawn,
+          references, seed);
 }
 template <typename Archive>
 void members(Archive& archive, TeacherOptions& value) {

@@ -286,6 +286,8 @@ std::vector<Setting> usefulness_settings() {
 }
 
 std::vector<Setting> privacy_settings() {
+  const auto redrawn = place(
+      JobPart::kHeads, [](auto& job) -> auto& { return job.table.curve.redrawn; });
   std::vector<Setting> out{
       setting("privacy.points", "points of the trade-off curve", Whole{1, 200},
               curve(&TableCurveOptions::points), images(&ImageJob::points)),
@@ -297,6 +299,11 @@ std::vector<Setting> privacy_settings() {
               "leakages that the points of a codebook aim at, in nats, instead of privacy.points spread "
               "automatically",
               PointNumbers{100, "leakages"}, curve(&TableCurveOptions::leakages)),
+      setting(
+          "privacy.redrawn",
+          "heads: how many releases at most are offered beside the points that redraw some columns from the "
+          "others, which stay as they are",
+          Whole{0, 12}, redrawn),
   };
   for (Setting& each : usefulness_settings()) out.push_back(std::move(each));
   out.push_back(

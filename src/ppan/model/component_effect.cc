@@ -1,6 +1,7 @@
 #include "ppan/model/component_effect.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -55,6 +56,19 @@ std::string network_text(const TableComponent& component) {
   return text;
 }
 
+// Of heads that redraw some columns and keep the others; empty of any other.
+std::string redrawn_text(const TableModel& model, const Heads& heads) {
+  const auto redrawn = redrawn_columns(heads, codebook_features(model.observed_layout(), heads.observed));
+  if (!redrawn || redrawn->empty()) return {};
+  std::vector<std::string> names;
+  for (const std::int32_t position : *redrawn) {
+    const auto column = static_cast<std::size_t>(model.released()[static_cast<std::size_t>(position)]);
+    names.push_back(model.encoding().columns[column].name);
+  }
+  return fmt::format("released as they are, but for columns that are redrawn from the others: {}",
+                     fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::optional<ComponentEffect> try_component(const TableModel& model, std::size_t component) {
@@ -97,6 +111,9 @@ std::string component_text(const TableModel& model, std::size_t component) {
   if (part.kind == ComponentKind::kHeads &&
       forgets_rows(*part.heads, codebook_features(model.observed_layout(), part.heads->observed)))
     return fmt::format("replaced by rows drawn without looking at them: {}{}", network_text(part), label);
+  if (part.kind == ComponentKind::kHeads) {
+    if (const std::string text = redrawn_text(model, *part.heads); !text.empty()) return text + label;
+  }
   const auto effect = try_component(model, component);
   const std::string network = network_text(part);
   if (!effect) return fmt::format("a network: {}{}", network, label);

@@ -220,6 +220,34 @@ bool forgets_rows(const Heads& heads, Index features) {
   return true;
 }
 
+Heads with_redrawn(const Heads& heads, std::size_t count, Index features) {
+  Heads out = heads;
+  out.hidden = {1};  // says nothing; without it, every feature would have a weight for every cell
+  out.noise_inputs = 0;
+  const HeadsNetwork<float> network(out.shape(features));
+  out.parameters = Vector<float>::Zero(network.parameter_count());
+  for (std::size_t h = 0; h < heads.heads.size(); ++h) {
+    if (h + count < heads.heads.size()) {
+      network.keep_row(h, out.parameters);
+    } else {
+      network.forget_row(h, out.parameters);
+    }
+  }
+  return out;
+}
+
+std::optional<std::vector<std::int32_t>> redrawn_columns(const Heads& heads, Index features) {
+  const HeadsNetwork<float> network(heads.shape(features));
+  std::vector<std::int32_t> out;
+  for (std::size_t h = 0; h < heads.heads.size(); ++h) {
+    if (network.keeps_row(h, heads.parameters)) continue;
+    if (!network.forgets_row(h, heads.parameters)) return std::nullopt;
+    out.insert(out.end(), heads.heads[h].member.begin(), heads.heads[h].member.end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout)
     : heads_(&heads),
       encoding_(&encoding),

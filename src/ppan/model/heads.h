@@ -79,6 +79,12 @@ CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels
 Heads with_forgotten(const Heads& heads, std::size_t count, Index features);
 /// Whether all of them do.
 bool forgets_rows(const Heads& heads, Index features);
+/// Heads without a network, of which the last `count` are redrawn from the others and the rest stays as it
+/// is. What is drawn never depends on the own cells of those that are redrawn, so that nobody learns more
+/// from them than from the other columns alone.
+Heads with_redrawn(const Heads& heads, std::size_t count, Index features);
+/// Positions of the released columns that are redrawn; nothing if some head is neither redrawn nor kept.
+std::optional<std::vector<std::int32_t>> redrawn_columns(const Heads& heads, Index features);
 
 /// Releases rows, through `heads`, which must outlive it. One for each thread.
 class HeadsReleaser {

@@ -204,10 +204,14 @@ void HeadsDrawer::run_gates(const CellRows& own) {
     }
   }
   constexpr auto kMost = static_cast<float>(kMostGate);
-  const bool never = keep_.size() > 0 && keep_.minCoeff() <= static_cast<float>(kNeverKept);
-  if (never) gate_output_ = keep_;
+  constexpr auto kNever = static_cast<float>(kNeverKept);
+  constexpr auto kAlways = static_cast<float>(kAlwaysKept);
+  const bool decided = keep_.size() > 0 && (keep_.minCoeff() <= kNever || keep_.maxCoeff() >= kAlways);
+  if (decided) gate_output_ = keep_;
   keep_ = (1 + (-keep_.array().max(-kMost).min(kMost)).exp()).inverse();
-  if (never) keep_ = (gate_output_.array() <= static_cast<float>(kNeverKept)).select(0, keep_);
+  if (!decided) return;
+  keep_ = (gate_output_.array() <= kNever).select(0, keep_);
+  keep_ = (gate_output_.array() >= kAlways).select(1, keep_);
 }
 
 // What stays, what is drawn again by chance, and for which rows another cell is drawn.

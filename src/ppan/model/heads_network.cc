@@ -13,6 +13,7 @@ namespace {
 template <typename Scalar>
 Scalar kept(Scalar gate) {
   if (gate <= static_cast<Scalar>(kNeverKept)) return 0;
+  if (gate >= static_cast<Scalar>(kAlwaysKept)) return 1;
   return 1 / (1 + std::exp(-std::clamp(gate, Scalar(-kMostGate), Scalar(kMostGate))));
 }
 
@@ -93,9 +94,10 @@ void HeadsNetwork<Scalar>::set_head(std::size_t head, Scalar gate, Vector<Scalar
   parameters.segment(table_[head], count * count).setZero();
 }
 
+// The network says nothing about the head any more.
 template <typename Scalar>
-void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& parameters) const {
-  set_head(head, static_cast<Scalar>(2 * kNeverKept) / static_cast<Scalar>(kGateScale), parameters);
+void HeadsNetwork<Scalar>::set_and_close(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const {
+  set_head(head, gate / static_cast<Scalar>(kGateScale), parameters);
   const Index last = shape_.hidden.empty() ? network_.shape().inputs : shape_.hidden.back();
   const Index outputs = network_.shape().outputs;
   const Index begin = network_.parameter_count() - (last + 1) * outputs;
@@ -105,6 +107,23 @@ void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& paramete
   weight.col(cells_ + static_cast<Index>(head)).setZero();
   bias.segment(first_[head], shape_.cells[head]).setZero();
   bias[cells_ + static_cast<Index>(head)] = 0;
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::forget_row(std::size_t head, Vector<Scalar>& parameters) const {
+  set_and_close(head, static_cast<Scalar>(2 * kNeverKept), parameters);
+}
+
+template <typename Scalar>
+void HeadsNetwork<Scalar>::keep_row(std::size_t head, Vector<Scalar>& parameters) const {
+  set_and_close(head, static_cast<Scalar>(2 * kAlwaysKept), parameters);
+}
+
+template <typename Scalar>
+bool HeadsNetwork<Scalar>::keeps_row(std::size_t head, const Vector<Scalar>& parameters) const {
+  Vector<Scalar> kept_row = parameters;
+  keep_row(head, kept_row);
+  return kept_row == parameters;
 }
 
 template <typename Scalar>
@@ -203,9 +222,12 @@ void HeadsNetwork<Scalar>::draw_head(const Vector<Scalar>& parameters, std::size
   auto gate = gates_.col(at);
   for (Index i = 0; i < gate.size(); ++i)
     gate[i] = static_cast<Scalar>(kGateScale) * (gate[i] + of_cell[own(at, i)]);
-  gate = (gate.array() <= Scalar(kNeverKept))
+  const auto g = gate.array();
+  gate = (g <= Scalar(kNeverKept))
              .select(Scalar(0),
-                     (1 + (-gate.array().max(Scalar(-kMostGate)).min(Scalar(kMostGate))).exp()).inverse());
+                     (g >= Scalar(kAlwaysKept))
+                         .select(Scalar(1),
+                                 (1 + (-g.max(Scalar(-kMostGate)).min(Scalar(kMostGate))).exp()).inverse()));
   picked_.clear();
   for (Index i = 0; i < gate.size(); ++i) {
     drawn(at, i) = own(at, i);

@@ -55,8 +55,9 @@ struct HeadsShape {
 inline constexpr double kGateScale = 3;
 /// Gates end here: from farther off there would be no way back in time.
 inline constexpr double kMostGate = 6;
-/// No training gets here: a gate that never keeps.
+/// No training gets here: gates that never and that always keep.
 inline constexpr double kNeverKept = -100;
+inline constexpr double kAlwaysKept = 100;
 
 template <typename Scalar>
 class HeadsNetwork {
@@ -92,6 +93,9 @@ class HeadsNetwork {
   void forget_row(std::size_t head, Vector<Scalar>& parameters) const;
   /// Whether a head does so.
   [[nodiscard]] bool forgets_row(std::size_t head, const Vector<Scalar>& parameters) const;
+  /// A head that keeps its cell in every row, where that can stand beside what was drawn before.
+  void keep_row(std::size_t head, Vector<Scalar>& parameters) const;
+  [[nodiscard]] bool keeps_row(std::size_t head, const Vector<Scalar>& parameters) const;
 
   /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows
   /// x noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which
@@ -116,6 +120,7 @@ class HeadsNetwork {
                 Vector<Scalar>& gradient);
 
  private:
+  void set_and_close(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const;
   void prepare(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                const Matrix<Scalar>& noise, CellRows& drawn);
   // What is drawn if a cell is not kept: `s`, which begins as the logits of the network, becomes S; returns

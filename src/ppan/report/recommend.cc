@@ -54,7 +54,7 @@ std::optional<std::size_t> knee_of(const std::vector<Spot>& spots) {
 }  // namespace
 
 bool learned_series(std::string_view series) {
-  return series.starts_with("ppan/") && series != "ppan/hull";
+  return series.starts_with("ppan/") && series != "ppan/hull" && series != "ppan/redrawn";
 }
 
 std::vector<Recommendation> recommend(const CurveTable& table) {

@@ -17,7 +17,7 @@ struct Recommendation {
   std::size_t row = 0;
 };
 
-/// True of a series of trained points: ppan/..., the hull not counted.
+/// True of a series of trained points: ppan/..., the hull and redrawn columns not counted.
 bool learned_series(std::string_view series);
 
 /// For each learned series up to three points, judged by the upper end of each point's interval, widened by

@@ -23,6 +23,7 @@ constexpr std::array kKnown{
     KnownSeries{"ppan/images", "learned"},
     KnownSeries{"audit/release", "audited release"},
     KnownSeries{"ppan/hull", "learned, completed to its convex hull"},
+    KnownSeries{"ppan/redrawn", "columns redrawn from the others"},
     KnownSeries{"reference/unchanged", "released unchanged"},
     KnownSeries{"reference/dropped", "columns dropped"},
     KnownSeries{"reference/constant", "the same row for everybody"},
@@ -139,8 +140,15 @@ SeriesRole series_role(const std::string& series, const CurveTable& table) {
                                      SeriesRole::kReference3,    SeriesRole::kConventional,
                                      SeriesRole::kConventional2, SeriesRole::kLearned2,
                                      SeriesRole::kLearned3};
-    return kReferences[static_cast<std::size_t>(rank_among(series, table, "reference/")) %
-                       kReferences.size()];
+    const auto rank = static_cast<std::size_t>(rank_among(series, table, "reference/"));
+    // Beside redrawn columns, which have the first of these two; those that come round again share the look
+    // of single points.
+    const std::vector<std::string> names = series_of(table);
+    if (std::find(names.begin(), names.end(), "ppan/redrawn") != names.end()) {
+      const std::size_t others = rank % (kReferences.size() - 1);
+      return others + 2 == kReferences.size() ? SeriesRole::kLearned3 : kReferences[others];
+    }
+    return kReferences[rank % kReferences.size()];
   }
   constexpr std::array kLearned{SeriesRole::kLearned, SeriesRole::kLearned2, SeriesRole::kLearned3};
   const std::size_t end = series.find_first_of("@/");

@@ -343,6 +343,47 @@ MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure&
   return out;
 }
 
+int redrawn_releases(const CurveRows& rows) {
+  if (!rows.heads()) return 0;
+  return std::min(rows.options.redrawn, static_cast<int>(rows.redrawn_fit().heads.size()) - 1);
+}
+
+RedrawnColumns find_redrawn(const CurveRows& rows, const CurveStart& start) {
+  const auto most = static_cast<std::size_t>(rows.options.redrawn);
+  const bool tasks = !rows.schema.task.empty() && rows.options.heads.task_weight > 0;
+  if (!rows.single_heads && !tasks) return redrawn_of(start.heads, most);
+  HeadsRows single;
+  if (rows.single_heads) single = heads_rows(rows.train, rows.schema, rows.encoding, rows.redrawn_fit());
+  return find_redrawn(rows.redrawn_fit(), rows.single_heads ? single : rows.heads_train, rows.options.heads,
+                      most, rows.seed_of("redrawn"));
+}
+
+std::optional<TableModel> redrawn_model(const CurveRows& rows, const RedrawnColumns& redrawn, int number) {
+  const auto index = static_cast<std::size_t>(number) - 1;
+  if (index >= redrawn.counts.size()) return std::nullopt;
+  const Index features = rows.heads_train.coded.features.cols();
+  TableComponent component;
+  component.kind = ComponentKind::kHeads;
+  component.heads =
+      std::make_shared<const Heads>(redrawn_heads(rows.redrawn_fit(), redrawn, index, features));
+  std::vector<std::string> names;
+  for (const std::int32_t column : redrawn_columns_of(*component.heads, rows.encoding,
+                                                      rows.encoding.indices_of(rows.schema.useful), features))
+    names.push_back(rows.encoding.columns[static_cast<std::size_t>(column)].name);
+  component.label = fmt::format("{} redrawn", fmt::join(names, ", "));
+  return TableModel(rows.schema, rows.encoding, {std::move(component)});
+}
+
+MeasuredRelease measure_redrawn(const TableModel& model, const CurveMeasure& measure) {
+  return measure.measure_model("ppan/redrawn", model.components().front().label, model);
+}
+
+std::vector<std::int32_t> redrawn_columns_of(const TableModel& model) {
+  const Heads& heads = *model.components().front().heads;
+  return redrawn_columns_of(heads, model.encoding(), model.released(),
+                            codebook_features(model.observed_layout(), heads.observed));
+}
+
 MeasuredRelease measure_unchanged(const CurveRows& rows, const CurveMeasure& measure) {
   return measure.measure_model("reference/unchanged", "as it is",
                                unchanged_model(rows.schema, rows.encoding));
@@ -368,9 +409,8 @@ int dropped_references(const CurveRows& rows) {
 }
 
 MeasuredRelease dropped_reference(const CurveRows& rows, const CurveMeasure& measure,
-                                  std::span<const std::int32_t> order, int count) {
+                                  std::span<const std::int32_t> gone) {
   const std::vector<std::int32_t> columns = rows.encoding.indices_of(rows.schema.useful);
-  const std::span<const std::int32_t> gone = order.first(static_cast<std::size_t>(count));
   std::vector<std::string> names;
   for (const std::int32_t column : gone)
     names.push_back(rows.encoding.columns[static_cast<std::size_t>(column)].name);

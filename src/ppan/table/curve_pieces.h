@@ -6,6 +6,7 @@
 //     start      a mechanism that hides nothing, from which every point is trained
 //     training   a model for one budget; where budgets are spread, the last point tells how far
 //     audit      what the model of a point costs and gives away
+//     redrawn    some columns redrawn from the others, which stay as they are
 //     references the table unchanged, one row for everybody, rows drawn independently, columns dropped, noise
 //     at a point's distortion
 
@@ -18,6 +19,7 @@
 
 #include "ppan/table/curve_measure.h"
 #include "ppan/table/curve_rows.h"
+#include "ppan/table/redrawn_columns.h"
 
 namespace ppan {
 
@@ -71,6 +73,16 @@ MeasuredRelease measure_constant(const CurveRows& rows, const CurveMeasure& meas
 /// Rows like those of the table, drawn without looking at anybody: heads that forget the row. Heads only.
 TableModel independent_model(const CurveRows& rows, const CurveStart& start);
 MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure& measure);
+
+/// How many releases with redrawn columns there may be; fewer where there is nothing left to hide before.
+int redrawn_releases(const CurveRows& rows);
+RedrawnColumns find_redrawn(const CurveRows& rows, const CurveStart& start);
+/// Nothing if there are not so many; `number` is from 1.
+std::optional<TableModel> redrawn_model(const CurveRows& rows, const RedrawnColumns& redrawn, int number);
+MeasuredRelease measure_redrawn(const TableModel& model, const CurveMeasure& measure);
+/// Which columns it redraws.
+std::vector<std::int32_t> redrawn_columns_of(const TableModel& model);
+
 /// Only where the mechanism observes all that it releases, like the following.
 MeasuredRelease measure_unchanged(const CurveRows& rows, const CurveMeasure& measure);
 
@@ -83,8 +95,7 @@ std::vector<MeasuredRelease> noise_references(const CurveRows& rows, const Curve
 
 /// How many of the columns are dropped, one after the other.
 int dropped_references(const CurveRows& rows);
-/// `order`: the released columns, those that leak most first (by_leakage). `count` of them are dropped.
 MeasuredRelease dropped_reference(const CurveRows& rows, const CurveMeasure& measure,
-                                  std::span<const std::int32_t> order, int count);
+                                  std::span<const std::int32_t> gone);
 
 }  // namespace ppan

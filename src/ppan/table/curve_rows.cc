@@ -86,6 +86,12 @@ void make_players(CurveRows& rows) {
     rows.heads_fit = fit_heads(rows.train, rows.schema, rows.encoding, rows.options.heads.levels,
                                rows.options.heads.least_rows);
     rows.heads_train = heads_rows(rows.train, rows.schema, rows.encoding, rows.heads_fit);
+    const bool joined = std::any_of(rows.heads_fit.heads.begin(), rows.heads_fit.heads.end(),
+                                    [](const Head& head) { return head.member.size() > 1; });
+    if (joined && rows.options.redrawn > 0) {
+      rows.single_heads = fit_heads(rows.train, rows.schema, rows.encoding, rows.options.heads.levels,
+                                    rows.options.heads.least_rows, false);
+    }
     return;
   }
   if (!rows.codebook()) {

@@ -53,6 +53,9 @@ struct CurveRows {
   CodebookRows codebook_held_out{};
   HeadsFit heads_fit{};  ///< Of heads, like the following.
   HeadsRows heads_train{};
+  /// A head for each column, where `heads_fit` has some of several; see redrawn_columns.h.
+  std::optional<HeadsFit> single_heads{};
+  [[nodiscard]] const HeadsFit& redrawn_fit() const { return single_heads ? *single_heads : heads_fit; }
   RecipientMeasure recipient{};  ///< Of releases of the held-out rows.
 
   [[nodiscard]] bool codebook() const { return options.training.family == MechanismFamily::kCodebook; }

@@ -129,13 +129,13 @@ class LinkFit {
 
 }  // namespace
 
-HeadLinks fit_links(const CellRows& own, const std::vector<Index>& cells, std::uint64_t seed) {
+HeadLinks fit_links(const CellRows& own, const std::vector<Index>& cells, std::uint64_t seed, Index first) {
   HeadLinks out;
   SeededRandom random(seed);
   const LearnAndTest rows = learn_and_test(own.cols(), kHeldOut, kMostHeldOut, random);
   for (Index h = 0; h < own.rows(); ++h) {
     std::vector<std::pair<double, Index>> told;
-    for (Index g = 0; g < h; ++g) {
+    for (Index g = 0; h >= first && g < h; ++g) {
       const double nats =
           information(own, g, h, cells[static_cast<std::size_t>(g)], cells[static_cast<std::size_t>(h)]);
       if (nats > 0) told.emplace_back(-nats, g);

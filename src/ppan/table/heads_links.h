@@ -17,7 +17,8 @@ struct HeadLinks {
   std::vector<HeadLink> links{};
 };
 /// Fitted to the cells of rows (heads x rows), each head on most of them and kept where it predicts the
-/// others best.
-HeadLinks fit_links(const CellRows& own, const std::vector<Index>& cells, std::uint64_t seed);
+/// others best. Heads before `first` have the shares of their cells alone.
+HeadLinks fit_links(const CellRows& own, const std::vector<Index>& cells, std::uint64_t seed,
+                    Index first = 0);
 
 }  // namespace ppan

@@ -124,7 +124,7 @@ void keep_telling(const std::vector<double>& saved, std::size_t chosen, std::vec
 }  // namespace
 
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
-                    double task_weight, std::uint64_t seed) {
+                    double task_weight, std::uint64_t seed, double distortion_weight) {
   SeededRandom random(seed);
   const LearnAndTest part = learn_and_test(rows.rows(), kHeldOut, kMostHeldOut, random);
   const std::size_t heads = fit.heads.size();
@@ -156,7 +156,7 @@ HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vecto
         const double lost = recipient && gain >= least ? std::max(0.0, task - recipient->without(gone)) : 0;
         gone[h] = false;
         saved[h] = gain / (distortion[h] + kLeastCost);
-        const double rate = gain / (distortion[h] + task_weight * lost + kLeastCost);
+        const double rate = gain / (distortion_weight * distortion[h] + task_weight * lost + kLeastCost);
         if (gain < least || rate <= most) continue;
         most = rate;
         chosen = h;

@@ -19,7 +19,9 @@ struct HeadsPath {
   /// Distortion when the last, the last two, ... heads are redrawn; as many as the path has steps.
   std::vector<double> redrawn{};
 };
+/// What a step costs: `distortion_weight` times its distortion and `task_weight` times the nats that are lost
+/// about the tasks.
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
-                    double task_weight, std::uint64_t seed);
+                    double task_weight, std::uint64_t seed, double distortion_weight = 1);
 
 }  // namespace ppan

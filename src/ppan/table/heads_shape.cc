@@ -289,7 +289,6 @@ class CostFit {
     HeadNumber number;
     number.head = static_cast<std::int32_t>(h);
     for (const Symbols& cell : fit_.heads[h].cell) number.level.push_back(cell[m]);
-    number.mean = values_[c].mean.cast<float>();
     number.sample = values_[c].sample;
     number.knots = number_knots(values_[c].binned, numbers_);
     fit_.numbers.push_back(std::move(number));
@@ -316,7 +315,7 @@ void require_observed(const Schema& schema) {
 }  // namespace
 
 HeadsFit fit_heads(const EncodedRows& train, const Schema& schema, const Encoding& encoding,
-                   const LevelOptions& levels, std::int64_t least_rows) {
+                   const LevelOptions& levels, std::int64_t least_rows, bool joined) {
   require_observed(schema);
   HeadsFit fit;
   fit.coded = coded_shape(train, schema, encoding, levels, least_rows);
@@ -330,7 +329,7 @@ HeadsFit fit_heads(const EncodedRows& train, const Schema& schema, const Encodin
     groups.push_back(alone(static_cast<std::int32_t>(c), fit.coded.released[c]));
     count_cells(groups.back(), fit.coded.released, level);
   }
-  join_groups(groups, fit.coded.released, level, least_rows);
+  if (joined) join_groups(groups, fit.coded.released, level, least_rows);
   for (std::size_t b = 0; b < groups.size(); ++b) {
     for (std::size_t a = 0; a < b; ++a) {
       if (static_cast<Index>(groups[a].count.size() * groups[b].count.size()) > kMostPairCells) continue;

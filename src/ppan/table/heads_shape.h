@@ -17,8 +17,7 @@ namespace ppan {
 /// A number among the members of the heads, as the players of the game see it.
 struct HeadNumber {
   std::int32_t head = 0;
-  Symbols level{};       ///< Of each cell of the head.
-  Vector<float> mean{};  ///< v of each level, 0 for missing ones.
+  Symbols level{};  ///< Of each cell of the head.
   Matrix<float>
       sample{};  ///< Values v that training rows of each level have, evenly through them; a column each.
   Vector<float> knots{};  ///< Of the bins in which players see it (heads_numbers.h); empty: as one input.
@@ -37,9 +36,10 @@ struct HeadsFit {
   std::vector<HeadNumber> numbers{};
 };
 
-/// Throws Error(kUsage) unless every useful column is observed.
+/// Throws Error(kUsage) unless every useful column is observed. Not `joined`: a head for each column; what
+/// excludes each other is kept apart by pairs alone.
 HeadsFit fit_heads(const EncodedRows& train, const Schema& schema, const Encoding& encoding,
-                   const LevelOptions& levels, std::int64_t least_rows);
+                   const LevelOptions& levels, std::int64_t least_rows, bool joined = true);
 
 /// Rows as heads are trained on them.
 struct HeadsRows {

@@ -35,6 +35,11 @@ void members(Archive& archive, HeadsLearned& value) {
   archive(order, redrawn, links, base, parameters, teacher);
 }
 template <typename Archive>
+void members(Archive& archive, RedrawnColumns& value) {
+  auto& [order, counts, links, base] = value;
+  archive(order, counts, links, base);
+}
+template <typename Archive>
 void members(Archive& archive, CurveStart& value) {
   auto& [game, codebook, heads, seconds] = value;
   archive(game, codebook, heads, seconds);

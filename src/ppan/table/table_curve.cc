@@ -40,6 +40,7 @@ Problems TableCurveOptions::check() const {
                "belong to another family of mechanisms");
   list.require(leakages.size() <= 200, "leakages", "must be at most 200");
   for (const double each : leakages) list.require_at_least("leakages", each, 0);
+  list.require_between("redrawn", redrawn, 0, 12);
   list.require_between("validation", validation, 0, 0.5);
   list.require_between("test", test, 0.01, 0.8);
   list.require(validation + test < 1, "test", "leaves no rows to train on");
@@ -57,6 +58,7 @@ std::vector<HullPoint> TableCurveResult::hull_points() const {
   };
   if (unchanged) add(*unchanged);
   for (const TablePoint& point : points) add(point.measured);
+  for (const RedrawnRelease& release : redrawn) add(release.measured);
   if (end()) add(*end());
   return out;
 }
@@ -67,7 +69,9 @@ TableModel TableCurveResult::model_of(std::size_t index) const {
     --index;
   }
   if (index < points.size()) return points[index].model.value();
-  if (index == points.size() && end()) return (independent ? independent_model : constant_model).value();
+  index -= points.size();
+  if (index < redrawn.size()) return redrawn[index].model.value();
+  if (index == redrawn.size() && end()) return (independent ? independent_model : constant_model).value();
   throw Error(ErrorCode::kInternal, fmt::format("the curve has no point of index {}", index));
 }
 

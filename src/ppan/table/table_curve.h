@@ -38,6 +38,7 @@ struct TableCurveOptions {
   double validation = 0.15;        ///< Share of the rows used to choose between trainings. 0 to 0.5.
   double test = 0.25;              ///< Share of the rows the mechanism never sees. Above 0, at most 0.8.
   LeakageOptions leakage{};
+  int redrawn = 6;  ///< Heads only: releases at most that redraw some columns and keep the rest. 0 to 12.
   bool references = true;  ///< Measure reference/noise and reference/dropped as well.
   int threads = 0;         ///< 0: one per core. Does not change any number.
   std::uint64_t seed = 1;
@@ -99,6 +100,13 @@ struct TablePoint {
   std::optional<TableModel> model{};  ///< Always there for a finished point.
 };
 
+/// Some columns redrawn from the others, which stay as they are (redrawn_columns.h).
+struct RedrawnRelease {
+  MeasuredRelease measured{};
+  bool dominated = false;             ///< As that of a point.
+  std::optional<TableModel> model{};  ///< Always there.
+};
+
 struct TableCurveResult {
   TableCurveOptions given{};
   Schema schema{};
@@ -117,6 +125,7 @@ struct TableCurveResult {
   /// rows: one row for a part of the people would distort every statistic.
   std::optional<MeasuredRelease> independent{};
   std::optional<TableModel> independent_model{};
+  std::vector<RedrawnRelease> redrawn{};      ///< Heads: ppan/redrawn, more and more columns.
   std::vector<MeasuredRelease> references{};  ///< noise, dropped, time-sharing.
   std::vector<MeasuredRelease> hull{};        ///< ppan/hull: the vertices, by rising distortion.
   std::vector<std::string> notices{};
@@ -126,7 +135,8 @@ struct TableCurveResult {
   [[nodiscard]] const std::optional<MeasuredRelease>& end() const {
     return independent ? independent : constant;
   }
-  /// The points of the completed curve in this order: unchanged (if there), the trained points, the end.
+  /// The points of the completed curve in this order: unchanged (if there), the trained points, those with
+  /// redrawn columns, the end.
   [[nodiscard]] std::vector<HullPoint> hull_points() const;
   /// The model of hull_points()[index].
   [[nodiscard]] TableModel model_of(std::size_t index) const;

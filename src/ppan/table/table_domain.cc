@@ -1,6 +1,7 @@
 #include "ppan/table/table_domain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -26,6 +27,9 @@ constexpr std::string_view kTrain = "train";
 constexpr std::string_view kAudit = "audit";
 constexpr std::string_view kNoise = "noise";
 constexpr std::string_view kDropped = "dropped";
+constexpr const char* kPath = "path";  // of the columns that are redrawn
+constexpr std::string_view kRedrawn = "redrawn";
+constexpr std::string_view kMend = "mend";
 
 std::string numbered(std::string_view kind, int number) {
   return fmt::format("{}-{:02}", kind, number);
@@ -137,17 +141,33 @@ void add_optimum(const CurveRows& rows, TableCurveResult& result) {
   }
 }
 
+// What hull_points()[index] is.
+const MeasuredRelease& measured_at(const TableCurveResult& result, std::size_t index) {
+  if (result.unchanged) {
+    if (index == 0) return *result.unchanged;
+    --index;
+  }
+  if (index < result.points.size()) return result.points[index].measured;
+  index -= result.points.size();
+  return index < result.redrawn.size() ? result.redrawn[index].measured : result.end().value();
+}
+
 // Hull, dominated points, and the warnings of all points together.
 void complete(TableCurveResult& result) {
   const std::vector<HullPoint> points = result.hull_points();
   const std::size_t before = result.unchanged ? 1 : 0;
+  const auto dominated = [&](const MeasuredRelease& measured, std::size_t index) {
+    std::vector<HullPoint> others = points;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(index));
+    const Estimate& found = measured.audit.leakage();
+    return is_dominated({measured.change.distortion, found.interval95 ? found.interval95->low : found.nats},
+                        others);
+  };
+  for (std::size_t i = 0; i < result.redrawn.size(); ++i)
+    result.redrawn[i].dominated = dominated(result.redrawn[i].measured, before + result.points.size() + i);
   for (std::size_t i = 0; i < result.points.size(); ++i) {
     TablePoint& point = result.points[i];
-    std::vector<HullPoint> others = points;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(before + i));
-    const Estimate& found = point.measured.audit.leakage();
-    point.dominated = is_dominated(
-        {point.measured.change.distortion, found.interval95 ? found.interval95->low : found.nats}, others);
+    point.dominated = dominated(point.measured, before + i);
     if (result.unchanged) {
       for (const std::string& task : inflated_tasks(result.unchanged->task, point.measured.task)) {
         point.warnings.push_back(fmt::format("point {}: {}", point.number, inflated_text(task)));
@@ -156,9 +176,7 @@ void complete(TableCurveResult& result) {
     result.warnings.insert(result.warnings.end(), point.warnings.begin(), point.warnings.end());
   }
   for (const std::size_t index : lower_hull(points)) {
-    MeasuredRelease vertex = index < before                          ? *result.unchanged
-                             : index - before < result.points.size() ? result.points[index - before].measured
-                                                                     : *result.end();
+    MeasuredRelease vertex = measured_at(result, index);
     vertex.series = "ppan/hull";
     vertex.budget = vertex.change.distortion;
     result.hull.push_back(std::move(vertex));
@@ -187,12 +205,27 @@ std::vector<Piece> TableDomain::pieces() const {
   if (rows_.observes_useful()) out.push_back({kUnchanged, {kPower}});
   out.push_back({kConstant, {kPower}});
   if (rows_.heads()) out.push_back({kIndependent, {kPower, kStart}});
+  const int redrawn = redrawn_releases(rows_);
+  if (redrawn > 0) out.push_back({kPath, {kStart}});
+  for (int number = 1; number <= redrawn; ++number)
+    out.push_back({numbered(kRedrawn, number), {kPower, kPath}});
   for (int number = 1; number <= planned; ++number) {
     if (!spread || number < planned) add_point(number, spread);
   }
+  if (rows_.heads() && rows_.observes_useful() && planned > 1) {
+    std::vector<std::string> needs{kPower, kStart, kUnchanged, kIndependent};
+    for (int number = 1; number <= planned; ++number) {
+      needs.push_back(numbered(kTrain, number));
+      needs.push_back(numbered(kAudit, number));
+    }
+    for (int number = 1; number <= planned; ++number) out.push_back({numbered(kMend, number), needs});
+  }
   if (!has_references()) return out;
-  for (int number = 1; number <= dropped_references(rows_); ++number)
-    out.push_back({numbered(kDropped, number), {kPower}});
+  for (int number = 1; number <= dropped_references(rows_); ++number) {
+    std::vector<std::string> needs{kPower};
+    if (redrawn > 0) needs.emplace_back(kPath);
+    out.push_back({numbered(kDropped, number), std::move(needs)});
+  }
   for (int number = 1; number <= planned; ++number)
     out.push_back({numbered(kNoise, number), {kPower, numbered(kAudit, number)}});
   return out;
@@ -214,8 +247,16 @@ std::vector<std::string> TableDomain::reference_pieces() const {
   std::vector<std::string> out;
   for (const Piece& piece : pieces()) {
     if (piece.name == kUnchanged || piece.name == kConstant || piece.name == kIndependent ||
-        piece.name.starts_with(kDropped))
+        piece.name == kPath || piece.name.starts_with(kRedrawn) || piece.name.starts_with(kDropped))
       out.push_back(piece.name);
+  }
+  return out;
+}
+
+std::vector<std::string> TableDomain::mend_pieces() const {
+  std::vector<std::string> out;
+  for (const Piece& piece : pieces()) {
+    if (piece.name.starts_with(kMend)) out.push_back(piece.name);
   }
   return out;
 }
@@ -257,6 +298,18 @@ std::optional<std::string> TableDomain::make(const std::string& name, const Piec
     return archived(
         measure_independent(independent_model(rows_, unarchived<CurveStart>(needed.at(kStart))), measure));
   }
+  if (name == kPath) {
+    phase("which columns to redraw");
+    return archived(find_redrawn(rows_, unarchived<CurveStart>(needed.at(kStart))));
+  }
+  if (parts.first == kMend) {
+    const auto point = mended(number, needed);
+    return archived(point ? std::optional(audit_curve_point(*point, rows_, measure)) : std::nullopt);
+  }
+  if (parts.first == kRedrawn) {
+    const auto model = redrawn_model(rows_, unarchived<RedrawnColumns>(needed.at(kPath)), number);
+    return archived(model ? std::optional(measure_redrawn(*model, measure)) : std::nullopt);
+  }
   if (parts.first == kDropped) return drop(number, needed);
   if (parts.first == kNoise) {
     const auto audited = unarchived<AuditedPoint>(needed.at(numbered(kAudit, number)));
@@ -282,7 +335,13 @@ std::string TableDomain::drop(int count, const Pieces& needed) {
     order_ =
         by_leakage(rows_.train, rows_.encoding.indices_of(rows_.schema.useful), rows_.schema, rows_.encoding);
   });
-  return archived(dropped_reference(rows_, measure(needed), order_, count));
+  std::vector<std::int32_t> gone(order_.begin(), order_.begin() + count);
+  // The columns that are redrawn, so that the two can be compared; beyond them, those that tell most.
+  if (const auto path = needed.find(kPath); path != needed.end()) {
+    if (const auto model = redrawn_model(rows_, unarchived<RedrawnColumns>(path->second), count))
+      gone = redrawn_columns_of(*model);
+  }
+  return archived(dropped_reference(rows_, measure(needed), gone));
 }
 
 void TableDomain::finished(const std::string& name, const std::string& bytes, bool /*made*/) {
@@ -299,7 +358,49 @@ TablePoint TableDomain::point(const std::string& trained, const std::string& aud
   return table_point(trained_of(trained), unarchived<AuditedPoint>(audited));
 }
 
+// Where a mixture of other points serves the distortion of a point with less leakage, by more than its
+// interval can explain, its training missed the line, and the mixture takes its place.
+std::optional<TrainedPoint> TableDomain::mended(int number, const Pieces& pieces) const {
+  TableCurveResult result;
+  result.schema = rows_.schema;
+  result.encoding = rows_.encoding;
+  result.points = trained_points(pieces);
+  result.unchanged = unarchived<MeasuredRelease>(pieces.at(kUnchanged));
+  result.independent = unarchived<MeasuredRelease>(pieces.at(kIndependent));
+  result.independent_model = independent_model(rows_, unarchived<CurveStart>(pieces.at(kStart)));
+  const auto at = std::find_if(result.points.begin(), result.points.end(),
+                               [&](const TablePoint& point) { return point.number == number; });
+  if (at == result.points.end()) return std::nullopt;
+  const TablePoint missed = *at;
+  result.points.erase(at);
+  const Estimate& found = missed.measured.audit.leakage();
+  const double distortion = missed.measured.change.distortion;
+  const std::vector<HullPoint> others = result.hull_points();
+  if (!is_dominated({distortion, found.interval95 ? found.interval95->low : found.nats}, others))
+    return std::nullopt;
+  TrainedPoint out = trained_of(pieces.at(numbered(kTrain, number)));
+  out.model = result.model_of(at_most_distortion(others, lower_hull(others), distortion).value());
+  return out;
+}
+
 std::vector<TablePoint> TableDomain::points(const Pieces& pieces) const {
+  std::vector<TablePoint> out = trained_points(pieces);
+  for (TablePoint& point : out) {
+    const auto bytes = pieces.find(numbered(kMend, point.number));
+    if (bytes == pieces.end()) continue;
+    const auto audited = unarchived<std::optional<AuditedPoint>>(bytes->second);
+    if (!audited) continue;
+    point = table_point(mended(point.number, pieces).value(), *audited);
+    std::vector<std::string> labels;
+    for (const TableComponent& component : point.model->components()) labels.push_back(component.label);
+    point.warnings.push_back(
+        fmt::format("point {}: its training missed the line between others; it is a mixture of them ({})",
+                    point.number, fmt::join(labels, ", ")));
+  }
+  return out;
+}
+
+std::vector<TablePoint> TableDomain::trained_points(const Pieces& pieces) const {
   std::vector<TablePoint> out;
   for (int number = 1; number <= planned(); ++number) {
     const auto trained = pieces.find(numbered(kTrain, number));
@@ -332,6 +433,14 @@ TableCurveResult TableDomain::finish(const Pieces& pieces) const {
   if (const std::string* bytes = at(kIndependent)) {
     result.independent = unarchived<MeasuredRelease>(*bytes);
     result.independent_model = independent_model(rows_, unarchived<CurveStart>(pieces.at(kStart)));
+  }
+  for (int number = 1; number <= redrawn_releases(rows_); ++number) {
+    const std::string* bytes = at(numbered(kRedrawn, number));
+    if (bytes == nullptr) continue;
+    auto measured = unarchived<std::optional<MeasuredRelease>>(*bytes);
+    if (!measured) break;
+    result.redrawn.push_back({std::move(*measured), false,
+                              redrawn_model(rows_, unarchived<RedrawnColumns>(pieces.at(kPath)), number)});
   }
   std::vector<MeasuredRelease> noises;
   for (const TablePoint& point : result.points) {

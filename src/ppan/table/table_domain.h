@@ -31,8 +31,11 @@ class TableDomain final : public Domain {
   [[nodiscard]] std::vector<std::string> start_pieces() const override;
   [[nodiscard]] std::vector<std::string> point_pieces(int number) const override;
   [[nodiscard]] std::vector<std::string> reference_pieces() const override;
+  /// What can be made once all points are there.
+  [[nodiscard]] std::vector<std::string> mend_pieces() const;
 
-  /// Points whose audit is among the pieces, by number.
+  /// Points whose audit is among the pieces, by number; those that others dominate are mended if that is
+  /// there.
   [[nodiscard]] std::vector<TablePoint> points(const Pieces& pieces) const;
   /// The curve of the finished pieces: points, references, time-sharing, hull, dominated points, warnings.
   [[nodiscard]] TableCurveResult finish(const Pieces& pieces) const;
@@ -43,6 +46,8 @@ class TableDomain final : public Domain {
   [[nodiscard]] TablePoint point(const std::string& trained, const std::string& audited) const;
   [[nodiscard]] std::optional<std::string> train(int number, const Pieces& needed);
   [[nodiscard]] std::string drop(int count, const Pieces& needed);
+  [[nodiscard]] std::vector<TablePoint> trained_points(const Pieces& pieces) const;
+  [[nodiscard]] std::optional<TrainedPoint> mended(int number, const Pieces& pieces) const;
   void phase(const std::string& what) const;
   bool stopped();
   [[nodiscard]] CurveWatch watch(int number);

@@ -44,6 +44,13 @@ double judged_leakage(const CurveRow& row, bool found) {
   return std::max(0.0, leakage);  // what was measured may lie a little below 0; what is leaked does not
 }
 
+double task_error(const CurveRow& row) {
+  constexpr double kNormal95 = 1.96;
+  const auto low = row.number(curve_column::kTaskLow);
+  const auto high = row.number(curve_column::kTaskHigh);
+  return low && high ? (*high - *low) / (2 * kNormal95) : 0;
+}
+
 // The point of least leakage that costs a recipient no more. Of mixtures it was not measured.
 HullMixture choose_by_task(double most, const Candidates& from) {
   std::optional<std::size_t> best;
@@ -84,23 +91,70 @@ std::vector<std::string> measures_in(const CurveTable& curve) {
   return out;
 }
 
-// The point of least distortion that keeps the measure within its limit. Of mixtures it was not measured.
+HullMixture alone(const Candidates& from, std::size_t index) {
+  return {.first = index, .second = index, .second_weight = 0, .point = from.points[index]};
+}
+
+// Of what serves the choice: the least distortion among those that lose a task hardly more than the one that
+// loses least. What one standard error cannot tell apart does not decide. Of what was measured no task, the
+// least distortion.
+HullMixture best_of(const std::vector<HullMixture>& serving, const Candidates& from, bool least_distortion) {
+  const auto less = [](const HullMixture& a, const HullMixture& b) {
+    return a.point.distortion < b.point.distortion;
+  };
+  std::optional<double> least;
+  double error = 0;
+  for (const HullMixture& mixture : serving) {
+    const auto loss = task_loss_of(from, mixture);
+    if (!loss || (least && *loss >= *least)) continue;
+    least = loss;
+    error = std::max(from.task_errors[mixture.first], from.task_errors[mixture.second]);
+  }
+  std::vector<HullMixture> good;
+  for (const HullMixture& mixture : serving) {
+    const auto loss = task_loss_of(from, mixture);
+    if (least_distortion || !least || (loss && *loss <= *least + error)) good.push_back(mixture);
+  }
+  return *std::min_element(good.begin(), good.end(), less);
+}
+
+// Points that leak at most `most`, and every coin between one that does and one that does not.
+std::vector<HullMixture> at_most(double most, const Candidates& from) {
+  std::vector<HullMixture> out;
+  for (std::size_t i = 0; i < from.points.size(); ++i) {
+    const HullPoint& a = from.points[i];
+    if (a.leakage > most) continue;
+    out.push_back(alone(from, i));
+    for (std::size_t j = 0; j < from.points.size(); ++j) {
+      const HullPoint& b = from.points[j];
+      if (b.leakage <= most || a.leakage >= most) continue;
+      const double share = (b.leakage - most) / (b.leakage - a.leakage);
+      out.push_back({.first = j,
+                     .second = i,
+                     .second_weight = share,
+                     .point = {b.distortion + share * (a.distortion - b.distortion), most}});
+    }
+  }
+  return out;
+}
+
+// The point that keeps the measure within its limit. Of mixtures it was not measured.
 HullMixture choose_by_measure(const Choice& choice, const Candidates& from) {
   const bool worse = more_is_worse(*choice.measure);
-  std::optional<std::size_t> best;
+  std::vector<HullMixture> serving;
   std::optional<double> nearest;
   for (std::size_t i = 0; i < from.points.size(); ++i) {
     if (!from.measured[i]) continue;
     const double value = *from.measured[i];
     if (!nearest || (worse ? value < *nearest : value > *nearest)) nearest = value;
     if (worse ? value > choice.measure_limit : value < choice.measure_limit) continue;
-    if (!best || from.points[i].distortion < from.points[*best].distortion) best = i;
+    serving.push_back(alone(from, i));
   }
-  if (!best)
+  if (serving.empty())
     throw Error(ErrorCode::kUsage, fmt::format("no point has a {} of {:g} or {}; the {} is {:g}",
                                                *choice.measure, choice.measure_limit, worse ? "less" : "more",
                                                worse ? "least" : "greatest", nearest.value_or(0)));
-  return {.first = *best, .second = *best, .second_weight = 0, .point = from.points[*best]};
+  return best_of(serving, from, choice.least_distortion);
 }
 
 }  // namespace
@@ -133,6 +187,7 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
     out.points.push_back({*row.distortion, judged_leakage(row, choice.found)});
     out.files.push_back(model);
     out.task_losses.push_back(row.number(curve_column::kTaskLoss));
+    out.task_errors.push_back(task_error(row));
     out.measured.push_back(judged_measure(row, choice));
     out.numbers.push_back(is_point(row) ? numbers[i] : 0);
   }
@@ -158,6 +213,13 @@ Candidates candidates_of(const std::filesystem::path& run, const Choice& choice)
   return out;
 }
 
+std::optional<double> task_loss_of(const Candidates& from, const HullMixture& mixture) {
+  const auto& first = from.task_losses[mixture.first];
+  const auto& second = from.task_losses[mixture.second];
+  if (!first || !second) return std::nullopt;
+  return *first + mixture.second_weight * (*second - *first);
+}
+
 HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit unit) {
   require_none(choice.check(), "this point cannot be picked");
   if (from.points.empty()) throw Error(ErrorCode::kUsage, "the curve has no models");
@@ -174,7 +236,7 @@ HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit
                               *std::max_element(from.numbers.begin(), from.numbers.end())));
     }
     const auto index = static_cast<std::size_t>(at - from.numbers.begin());
-    return {.first = index, .second = index, .second_weight = 0, .point = from.points[index]};
+    return alone(from, index);
   }
   if (choice.task_loss) return choose_by_task(*choice.task_loss, from);
   if (choice.measure) return choose_by_measure(choice, from);
@@ -185,7 +247,11 @@ HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit
                 fmt::format("no point of the curve has a distortion of {:g} or less; the least is {:g}",
                             *choice.budget, from.points[hull.front()].distortion));
   }
-  if (const auto found = at_most_leakage(from.points, hull, *choice.leakage)) return *found;
+  if (const auto found = at_most_leakage(from.points, hull, *choice.leakage)) {
+    const bool tasks = std::any_of(from.task_losses.begin(), from.task_losses.end(),
+                                   [](const auto& loss) { return loss.has_value(); });
+    return tasks && !choice.least_distortion ? best_of(at_most(*choice.leakage, from), from, false) : *found;
+  }
   throw Error(ErrorCode::kUsage, fmt::format("no point of the curve leaks {:g} {} or less; the least is {:g}",
                                              from_nats(*choice.leakage, unit), to_string(unit),
                                              from_nats(from.points[hull.back()].leakage, unit)));
@@ -196,7 +262,7 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
   const Candidates candidates = candidates_of(run, choice);
   const HullMixture mixture = choose(candidates, choice, unit);
   Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage,
-             candidates.left_out, choice.found};
+             candidates.left_out, choice.found, task_loss_of(candidates, mixture)};
   std::visit(
       [&](auto& model) {
         using Model = std::remove_reference_t<decltype(model)>;
@@ -237,6 +303,7 @@ std::string to_text(const Picked& picked, InformationUnit unit) {
                                  origin.distortion.value_or(0), leakage_text(origin.leakage, unit));
   if (!picked.found)
     text += fmt::format(", allows for up to {:.4g} {}", from_nats(picked.leakage, unit), to_string(unit));
+  if (picked.task_loss) text += fmt::format("; its task loses {:.3g}", std::max(0.0, *picked.task_loss));
   if (!picked.left_out.empty())
     text += fmt::format("; left out as inconclusive: {}", fmt::join(picked.left_out, ", "));
   const bool audited = std::visit([](const auto& model) { return model.audit.has_value(); }, picked.model);

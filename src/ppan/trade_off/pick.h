@@ -17,15 +17,20 @@ namespace ppan {
 
 /// Exactly one of leakage, budget, point, task_loss and measure.
 struct Choice {
-  std::optional<double> leakage{};  ///< The least distortion that leaks at most this, nats.
-  std::optional<double> budget{};   ///< The least leakage at a distortion of at most this.
-  std::optional<int> point{};       ///< A trained point, by its number.
+  /// What leaks at most this, nats: with the least distortion, or see `least_distortion`.
+  std::optional<double> leakage{};
+  std::optional<double> budget{};  ///< The least leakage at a distortion of at most this.
+  std::optional<int> point{};      ///< A trained point, by its number.
   std::optional<double>
       task_loss{};  ///< The least leakage at which no task loses more (points, no mixtures).
-  /// The least distortion at which this measure (a column of the curve such as "bayes-vulnerability") is at
-  /// most, or for a measure of which more is better at least, `measure_limit` (points, no mixtures).
+  /// What keeps this measure (a column of the curve such as "bayes-vulnerability") at most, or for a measure
+  /// of which more is better at least, at `measure_limit` (points, no mixtures); chosen as by leakage.
   std::optional<std::string> measure{};
   double measure_limit = 0;
+  /// By leakage and by measure: the least distortion, whatever a task loses. Otherwise, in a run with a task,
+  /// the least distortion among those that serve it as well as the best, within one standard error of its
+  /// score.
+  bool least_distortion = false;
   /// Judge points by what was found. Otherwise by what their audit allows for: the upper end of the interval
   /// and of what it may have missed.
   bool found = false;
@@ -39,6 +44,7 @@ struct Candidates {
   std::vector<std::string> files{};  ///< Of their models, within the run directory.
   std::vector<int> numbers{};        ///< Of the trained points; 0 for the ends.
   std::vector<std::optional<double>> task_losses{};
+  std::vector<double> task_errors{};  ///< Standard errors of the scores of the first task; 0 without one.
   std::vector<std::optional<double>> measured{};  ///< Of Choice::measure, as it is judged.
   std::vector<std::string> left_out{};            ///< Points whose audit was inconclusive.
 };
@@ -51,11 +57,15 @@ Candidates candidates_of(const std::filesystem::path& run, const Choice& choice)
 HullMixture choose(const Candidates& from, const Choice& choice,
                    InformationUnit unit = InformationUnit::kNats);
 
+/// What a task loses by a mixture: the mean of what its parts lose. Nothing if one was not measured.
+std::optional<double> task_loss_of(const Candidates& from, const HullMixture& mixture);
+
 struct Picked {
   AnyModel model;
   double leakage = 0;                   ///< By which it was chosen, nats.
   std::vector<std::string> left_out{};  ///< As in Candidates.
   bool found = false;                   ///< As in Choice.
+  std::optional<double> task_loss{};    ///< Of a mixture the mean of what its parts lose.
 };
 /// What it is and leaks, in a line for people.
 std::string to_text(const Picked& picked, InformationUnit unit);

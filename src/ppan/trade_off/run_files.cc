@@ -16,13 +16,12 @@ constexpr std::array<std::string_view, 16> kNames{
     "audit.json",   "findings.json",  "examples.json", "curve.svg",       "report.html",  "job.toml",
     "images.svg",   "unchanged.ppan", "constant.ppan", "independent.ppan"};
 
-// "point-07.ppan", with as many digits as the number has.
-bool is_point(std::string_view name) {
-  constexpr std::string_view kBegin = "point-";
+// "point-07.ppan" for "point-", with as many digits as the number has.
+bool is_numbered(std::string_view name, std::string_view begin) {
   constexpr std::string_view kEnd = ".ppan";
-  if (!name.starts_with(kBegin) || !name.ends_with(kEnd) || name.size() < kBegin.size() + kEnd.size() + 2)
+  if (!name.starts_with(begin) || !name.ends_with(kEnd) || name.size() < begin.size() + kEnd.size() + 2)
     return false;
-  name.remove_prefix(kBegin.size());
+  name.remove_prefix(begin.size());
   name.remove_suffix(kEnd.size());
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -43,7 +42,8 @@ std::vector<fs::path> run_files(const fs::path& directory) {
 }  // namespace
 
 bool is_run_file(std::string_view name) {
-  return is_point(name) || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return is_numbered(name, "point-") || is_numbered(name, "redrawn-") ||
+         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 bool holds_run(const fs::path& directory) {

@@ -329,6 +329,7 @@ void add_surrogate_slack(TableCurveResult& result, double slack) {
   if (result.unchanged) add_surrogate_slack(*result.unchanged, slack);
   if (result.constant) add_surrogate_slack(*result.constant, slack);
   if (result.independent) add_surrogate_slack(*result.independent, slack);
+  for (RedrawnRelease& release : result.redrawn) add_surrogate_slack(release.measured, slack);
 }
 
 TableCurveResult finish_table(TableCurveResult result, const JobFile& job) {
@@ -339,6 +340,10 @@ TableCurveResult finish_table(TableCurveResult result, const JobFile& job) {
 
 std::string model_name(int point) {
   return fmt::format("point-{:02}.ppan", point);
+}
+
+std::string redrawn_name(int number) {
+  return fmt::format("redrawn-{:02}.ppan", number);
 }
 
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run) {
@@ -421,15 +426,18 @@ CurveTable curve_of(const TableCurveResult& result) {
     row.set(kAuditColumn, audit_text(point.measured.audit));
     out.rows.push_back(std::move(row));
   }
-  const auto add = [&](const MeasuredRelease& measured, std::string_view model) {
+  const auto add = [&](const MeasuredRelease& measured, std::string_view model) -> CurveRow& {
     CurveRow row = row_of(measured);
     set_loss(measured.task, row);
     if (!model.empty()) {
       row.set("model", model);
       row.set(kAuditColumn, audit_text(measured.audit));
     }
-    out.rows.push_back(std::move(row));
+    return out.rows.emplace_back(std::move(row));
   };
+  for (std::size_t i = 0; i < result.redrawn.size(); ++i)
+    add(result.redrawn[i].measured, redrawn_name(static_cast<int>(i) + 1))
+        .set("dominated", result.redrawn[i].dominated ? "yes" : "no");
   if (result.unchanged) add(*result.unchanged, kUnchangedModel);
   if (result.constant) add(*result.constant, kConstantModel);
   if (result.independent) add(*result.independent, kIndependentModel);
@@ -550,6 +558,9 @@ std::filesystem::path write_table_run(const std::filesystem::path& directory, co
                                       const Table& table, const CurveRun& run) {
   for (const TablePoint& point : result.points)
     save_model(directory / model_name(point.number), point_model(point, run));
+  for (std::size_t i = 0; i < result.redrawn.size(); ++i)
+    save_model(directory / redrawn_name(static_cast<int>(i) + 1),
+               end_model(result.redrawn[i].model.value(), result.redrawn[i].measured, run));
   if (result.unchanged)
     save_model(directory / kUnchangedModel,
                end_model(unchanged_model(result.schema, result.encoding), *result.unchanged, run));

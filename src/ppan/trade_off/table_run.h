@@ -31,6 +31,8 @@ TableCurveResult finish_table(TableCurveResult result, const JobFile& job);
 
 /// "point-07.ppan".
 std::string model_name(int point);
+/// "redrawn-02.ppan", from 1.
+std::string redrawn_name(int number);
 inline constexpr const char* kUnchangedModel = "unchanged.ppan";
 inline constexpr const char* kConstantModel = "constant.ppan";
 inline constexpr const char* kIndependentModel = "independent.ppan";

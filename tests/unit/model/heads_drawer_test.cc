@@ -83,11 +83,12 @@ HeadsShape many_before(std::size_t heads) {
 }
 
 // Rows in which a cell is another one, or stays in one and not in the other.
-Index rows_apart(const HeadsShape& shape, std::size_t forgotten, float gate = 0) {
+Index rows_apart(const HeadsShape& shape, std::size_t forgotten, float gate = 0, bool first_kept = false) {
   HeadsNetwork<float> network(shape);
   SeededRandom random(4);
   Vector<float> parameters = 0.12F * testing::random_vector(random, network.parameter_count()).cast<float>();
   for (std::size_t h = 0; h < forgotten; ++h) network.forget_row(h, parameters);
+  if (first_kept) network.keep_row(0, parameters);
   if (forgotten < shape.cells.size()) parameters.tail(shape.cells.back()).array() += 0.5F;
   Vector<float> other = parameters;
   other.tail(shape.cells.back()).array() += gate;
@@ -97,6 +98,7 @@ Index rows_apart(const HeadsShape& shape, std::size_t forgotten, float gate = 0)
   CellRows drawn;
   network.draw(parameters, rows.features, rows.own, rows.noise.transpose(), rows.uniform, plain);
   drawer.draw(rows.input, rows.own, rows.noise, rows.uniform, drawn);
+  if (first_kept) EXPECT_EQ(drawn.row(0), rows.own.row(0));
   Index apart = 0;
   std::set<std::int32_t> seen;
   for (Index i = 0; i < kRows; ++i) {
@@ -119,6 +121,7 @@ TEST(HeadsDrawer, DrawsAsTheNetworkDoes) {
   EXPECT_LE(rows_apart(many_before(3), 1), 2);   // more combinations than are kept
   EXPECT_LE(rows_apart(many_before(16), 1), 2);  // more than there are numbers for
   EXPECT_LE(rows_apart(many_before(3), 4), 2);   // none looks at the rows
+  EXPECT_LE(rows_apart(few_heads({20, 18}), 0, 0, true), 2);
   EXPECT_GT(rows_apart(few_heads({20, 18}), 1, 0.5F), 20);
 }
 

@@ -8,7 +8,10 @@
 #include <atomic>
 #include <cmath>
 
+#include "ppan/engine/engine.h"
 #include "ppan/table/curve_rows.h"
+#include "ppan/table/table_archive.h"
+#include "ppan/table/table_domain.h"
 #include "unit/table/tables.h"
 
 namespace ppan {
@@ -233,6 +236,106 @@ TEST(TableCurve, HasAnEndWhereAttackersFindNothing) {
   const TableCurveResult given = curve_of(csv, schema, options);
   EXPECT_GT(given.points[0].measured.audit.leakage().nats, 0.3);  // what the end would be without going on
   EXPECT_LT(given.points[0].measured.change.distortion, 0.08);
+}
+
+// The columns that tell about the secret say nothing about the task, so that leaving them out costs it
+// nothing: no other release could be better for it. Redrawn columns are as good, and all columns are there.
+TEST(TableCurve, DroppedColumnsAreNotBetterForATask) {
+  SeededRandom random(6);
+  std::string csv = "x,job,town,age,income,hours,y\n";
+  for (int r = 0; r < 3000; ++r) {
+    const bool x = random.uniform() < 0.5;
+    const auto job = random.uniform() < 0.6 ? (x ? 0 : 1) : random.index(4);
+    const auto town = random.uniform() < 0.4 ? (x ? 2 : 3) : random.index(5);
+    const auto hours = random.uniform() < 0.5 ? 40 : 10 + random.index(60);
+    const auto income = random.index(100) + hours;
+    csv += fmt::format("{},job{},town{},{},{},{},{}\n", x ? "yes" : "no", job, town, 20 + random.index(50),
+                       income, hours, income + random.index(40) > 110 ? "rich" : "poor");
+  }
+  Schema schema;
+  schema.columns = {testing::category("x"),
+                    testing::category("job"),
+                    testing::category("town"),
+                    {.name = "age", .type = ColumnType::kInteger},
+                    {.name = "income", .type = ColumnType::kInteger},
+                    {.name = "hours", .type = ColumnType::kInteger},
+                    testing::category("y")};
+  schema.sensitive = {"x"};
+  schema.useful = {"job", "town", "age", "income", "hours"};
+  schema.task = {"y"};
+  TableCurveOptions options = small({0.05});
+  options.heads.epochs = 8;
+  const TableCurveResult result = curve_of(csv, schema, options);
+  ASSERT_GE(result.redrawn.size(), 2U);
+  std::vector<const MeasuredRelease*> dropped;
+  for (const MeasuredRelease& reference : result.references) {
+    if (reference.series == "reference/dropped") dropped.push_back(&reference);
+  }
+  ASSERT_GE(dropped.size(), result.redrawn.size());
+  EXPECT_EQ(result.redrawn[1].measured.label, "job, town redrawn");
+  EXPECT_EQ(dropped[1]->label, "without job, town");
+  const double score = result.unchanged->task.front().original.value;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const MeasuredRelease& redrawn = result.redrawn[i].measured;
+    // The same rows and attackers: chance of 1,200 rows is 0.02 nats, and 0.01 of AUC between two learners.
+    EXPECT_LT(redrawn.audit.leakage().nats, dropped[i]->audit.leakage().nats + 0.02);
+    EXPECT_GT(redrawn.task.front().original.value, dropped[i]->task.front().original.value - 0.02);
+    EXPECT_GT(redrawn.task.front().original.value, score - 0.02);
+    EXPECT_GT(redrawn.task.front().released.value, score - 0.03);
+    // Associations are kept, which leaving out breaks.
+    ASSERT_TRUE(redrawn.recipient && dropped[i]->recipient);
+    EXPECT_LT(redrawn.recipient->associations, dropped[i]->recipient->associations);
+  }
+  EXPECT_GT(result.unchanged->audit.leakage().nats, 0.1);
+  EXPECT_LT(result.redrawn[1].measured.audit.leakage().nats, 0.03);
+  EXPECT_TRUE(std::all_of(result.redrawn.begin(), result.redrawn.end(),
+                          [](const RedrawnRelease& release) { return release.model.has_value(); }));
+  // They are points of the completed curve.
+  EXPECT_EQ(result.hull_points().size(), 3 + result.redrawn.size());
+  EXPECT_EQ(result.model_of(2).components()[0].label, result.redrawn[0].measured.label);
+  // The twin: a table that keeps them tells, whatever else is done.
+  options.redrawn = 0;
+  EXPECT_TRUE(curve_of(csv, schema, options).redrawn.empty());
+}
+
+// A point that leaks far more than others on either side of it gives its place to a mixture of them.
+TEST(TableCurve, MendsAPointThatOthersDominate) {
+  TableCurveOptions options = small({0.1, 0.2, 0.4});
+  options.heads.epochs = 4;
+  options.references = false;
+  options.redrawn = 0;
+  const Table table = table_of(mixed_csv(800, 0.1, 5), mixed_schema());
+  TableCurveHooks hooks;
+  TableDomain domain(std::make_shared<const CurveRows>(make_curve_rows(table, mixed_schema(), {}, options)),
+                     hooks);
+  Pieces pieces = make_pieces(domain, nullptr, {2, {}, {}}).pieces;
+  ASSERT_TRUE(pieces.contains("mend-02"));
+  // As if training and attackers had said so.
+  const auto say = [&](const std::string& name, double distortion, double nats) {
+    auto audited = unarchived<AuditedPoint>(pieces.at(name));
+    audited.measured.change.distortion = distortion;
+    Estimate& leakage = audited.measured.audit.attributes.front().leakage;
+    leakage.nats = nats;
+    leakage.interval95 = Interval{nats - 0.01, nats + 0.01};
+    pieces[name] = archived(audited);
+    for (int number = 1; number <= 3; ++number) {
+      const std::string mend = fmt::format("mend-0{}", number);
+      pieces[mend] = domain.make(mend, pieces, {}).value();
+    }
+  };
+  say("audit-01", 0.1, 0.3);
+  say("audit-02", 0.2, 0.1);
+  say("audit-03", 0.4, 0.02);
+  EXPECT_EQ(domain.finish(pieces).points[1].model->components().size(), 1U);  // as it was trained
+  say("audit-02", 0.2, 0.6);
+  const TablePoint mended = domain.finish(pieces).points[1];
+  EXPECT_EQ(mended.number, 2);
+  ASSERT_EQ(mended.model->components().size(), 2U);
+  EXPECT_EQ(mended.model->components()[0].label, "point 1");
+  EXPECT_EQ(mended.model->components()[1].label, "point 3");
+  EXPECT_LT(mended.measured.audit.leakage().nats, 0.6);  // measured anew
+  ASSERT_FALSE(mended.warnings.empty());
+  EXPECT_THAT(mended.warnings.back(), HasSubstr("mixture of them (point 1, point 3)"));
 }
 
 TEST(TableCurve, BoundsFromAboveWhereTheLawIsKnown) {

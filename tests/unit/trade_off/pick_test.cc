@@ -83,10 +83,50 @@ TEST(Pick, ByLeakageAndByBudgetIsOnTheCompletedCurve) {
   EXPECT_EQ(from.files[budget.first], "point-01.ppan");
 }
 
+CurveRow with_task(CurveRow row, double loss) {
+  row.set(curve_column::kTaskLoss, loss);
+  row.set(curve_column::kTaskLow, 0.9 - loss - 0.0196);
+  row.set(curve_column::kTaskHigh, 0.9 - loss + 0.0196);
+  return row;
+}
+
+// Of those that leak little enough, the one that changes least and the one that loses nothing of the task.
+// One standard error of its score is 0.01 here.
+TEST(Pick, ATaskComesFirstAsFarAsItCanBeTold) {
+  const auto curve_with = [](double lost) {
+    CurveTable out = curve();
+    out.rows = {with_task(row("ppan/table", 0.2, 0.1, "point-01.ppan"), lost),
+                with_task(row("ppan/redrawn", 0.4, 0.1, "redrawn-01.ppan"), 0),
+                with_task(row("reference/unchanged", 0, 1, "unchanged.ppan"), 0),
+                with_task(row("reference/independent", 1, 0, "independent.ppan"), 0.4)};
+    return candidates_of(out, {.found = true}, "curve");
+  };
+  const auto picked = [](const Candidates& from, const Choice& choice) {
+    const HullMixture found = choose(from, choice);
+    return from.files[found.second];
+  };
+  EXPECT_EQ(picked(curve_with(0.008), {.leakage = 0.1}), "point-01.ppan");
+  EXPECT_EQ(picked(curve_with(0.03), {.leakage = 0.1}), "redrawn-01.ppan");
+  EXPECT_EQ(picked(curve_with(0.03), {.leakage = 0.1, .least_distortion = true}), "point-01.ppan");
+  // Between unchanged and the redrawn column: both lose nothing, and the coin keeps to the limit.
+  const Candidates from = curve_with(0.03);
+  const HullMixture coin = choose(from, {.leakage = 0.55});
+  EXPECT_EQ(from.files[coin.first], "unchanged.ppan");
+  EXPECT_NEAR(coin.point.leakage, 0.55, 1e-12);
+  EXPECT_NEAR(coin.second_weight, 0.5, 1e-12);
+  EXPECT_LE(task_loss_of(from, coin).value(), 0.016);
+  // Below what any point leaks, a coin with independent rows; its loss is the mean.
+  const HullMixture little = choose(from, {.leakage = 0.05});
+  EXPECT_NEAR(task_loss_of(from, little).value(), 0.2, 1e-12);
+  EXPECT_EQ(picked(from, {.leakage = 0}), "independent.ppan");
+}
+
 TEST(Pick, SaysWhatIsNearestWhenNothingServes) {
   Candidates from = candidates_of(curve(), {.found = true}, "curve");
   from.points.pop_back();
   from.files.pop_back();
+  from.task_losses.pop_back();
+  from.task_errors.pop_back();
   from.numbers.pop_back();
   EXPECT_THAT(refusal([&] { (void)choose(from, {.leakage = 0.1}); }), HasSubstr("the least is 0.2"));
   EXPECT_THAT(refusal([&] { (void)choose(from, {.point = 7}); }), HasSubstr("the last one is 2"));
