@@ -23,6 +23,7 @@ constexpr double kMostScale = 4;
 constexpr std::size_t kLeastTexts = 30;
 constexpr Index kRowsPerText = 100;
 constexpr std::size_t kMostParts = 300;  // of all columns: each is a number in every row, in every release
+constexpr std::size_t kMostBefore = 24;  // columns whose cells are held against the row before
 constexpr std::size_t kCoarseBins = 4;
 constexpr std::int32_t kCoarseLevels = 8;
 // Columns of fewer values are alike by chance, and small enough for pairs of them to be counted.
@@ -600,17 +601,35 @@ void FeatureMap::write(const AuditTable& released, const TakeFeature& take) cons
   }
   write_alike(released, take);
   write_row(released, take);
-  if (options_.row_position) {
-    // Rows that trained the mechanism are not part of the file: the middle, which says nothing.
-    const Index placed = rows - trained_rows_;
-    Raw raw{rows};
-    auto& place = raw.add("row", "position", false);
-    for (Index i = 0; i < rows; ++i)
-      place[i] = i < placed ? static_cast<float>(i) / static_cast<float>(placed) : 0.5F;
-    auto& parity = raw.add("row", "position", false);
-    for (Index i = 0; i < rows; ++i) parity[i] = i < placed ? static_cast<float>(i % 2) : 0.5F;
-    for (const RawFeature& feature : raw.features) take(feature);
+  if (options_.row_position) write_place(released, take);
+}
+
+// Where in the file a row stands, and which of its cells are those of the row before it.
+void FeatureMap::write_place(const AuditTable& released, const TakeFeature& take) const {
+  const Index rows = released.rows();
+  // Rows that trained the mechanism are not part of the file: the middle, which says nothing.
+  const Index placed = rows - trained_rows_;
+  Raw raw{rows};
+  const auto add = [&](const std::string& column, const auto& value) {
+    auto& feature = raw.add(column, "position", false);
+    for (Index i = 0; i < rows; ++i) feature[i] = i < placed ? value(i) : 0.5F;
+  };
+  add("row", [&](Index i) { return static_cast<float>(i) / static_cast<float>(placed); });
+  add("row", [&](Index i) { return static_cast<float>(i % 2); });
+  std::size_t compared = 0;
+  for (std::size_t c = 0; c < columns_.size() && compared < kMostBefore; ++c) {
+    if (!columns_[c]->traced) continue;
+    ++compared;
+    const AuditColumn& from = released.columns[c];
+    add(from.name, [&](Index i) {
+      const auto row = static_cast<std::size_t>(i);
+      if (i == 0 || from.missing[row] != from.missing[row - 1]) return 0.0F;
+      const bool same = from.missing[row] || (from.has_text() ? from.code[row] == from.code[row - 1]
+                                                              : from.number[i] == from.number[i - 1]);
+      return same ? 1.0F : 0.0F;
+    });
   }
+  for (const RawFeature& feature : raw.features) take(feature);
 }
 
 void FeatureMap::write_keys(const Column& column, const AuditColumn& from, KeyMatrix& keys) const {

@@ -100,6 +100,7 @@ class FeatureMap {
   void write_format(const Column& column, const AuditColumn& from, Raw& raw) const;
   void write_alike(const AuditTable& released, const TakeFeature& take) const;
   void write_row(const AuditTable& released, const TakeFeature& take) const;
+  void write_place(const AuditTable& released, const TakeFeature& take) const;
   static void write_coarse(const Column& column, const AuditColumn& from, KeyMatrix& coarse);
   static void write_calendar(const Column& column, const AuditColumn& from, Raw& raw);
   void write_keys(const Column& column, const AuditColumn& from, KeyMatrix& keys) const;

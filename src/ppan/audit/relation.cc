@@ -83,12 +83,18 @@ double Relation::value(const RelationRows& rows, Index row) const {
       return settled((a - middle[0]) / scale[0] - (b - middle[1]) / scale[1], 1);
     case RelationKind::kScaledSum:
       return settled((a - middle[0]) / scale[0] + (b - middle[1]) / scale[1], 1);
+    case RelationKind::kDistance:
+      return settled(std::hypot(a - middle[0], b - middle[1]), 0);
+    case RelationKind::kScaledDistance:
+      return settled(std::hypot((a - middle[0]) / scale[0], (b - middle[1]) / scale[1]), 0);
     case RelationKind::kLine:
       return settled(b - parameter * a, size);
     case RelationKind::kDifferenceRest:
       return rest(whole(a, scale[0]) - whole(b, scale[1]), parameter);
     case RelationKind::kSumRest:
       return rest(whole(a, scale[0]) + whole(b, scale[1]), parameter);
+    case RelationKind::kProductRest:
+      return rest(rest(whole(a, scale[0]), parameter) * rest(whole(b, scale[1]), parameter), parameter);
     case RelationKind::kDivides:
       return divides(whole(a, std::max(scale[0], scale[1])), whole(b, std::max(scale[0], scale[1])));
     default:

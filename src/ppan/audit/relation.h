@@ -30,9 +30,12 @@ enum class RelationKind {
   kProduct,           ///< (a - median) (b - median): the sign of a correlation.
   kScaledDifference,  ///< Of the distances from the medians, in deviations.
   kScaledSum,
+  kDistance,        ///< How far from both medians, as places on a map are.
+  kScaledDistance,  ///< The same in deviations.
   kLine,            ///< b - slope a, for a slope that many pairs of rows agree on.
   kDifferenceRest,  ///< (a - b) modulo m, in units of the last digit.
   kSumRest,         ///< (a + b) modulo m.
+  kProductRest,     ///< (a b) modulo m.
   kDivides,         ///< Whether one is a multiple of the other.
   kRest,            ///< a modulo m.
   kDigitSum,        ///< Sum of the digits of a, modulo 10.

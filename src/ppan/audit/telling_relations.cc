@@ -29,7 +29,7 @@ constexpr Index kRowsPerCell = 5;
 constexpr std::array kModuli{3.0, 4.0, 6.0, 7.0, 8.0, 9.0, 11.0, 12.0, 13.0, 24.0, 60.0};
 constexpr std::array kPairModuli{7.0, 10.0};
 constexpr std::size_t kOfOne = kModuli.size() + 2;
-constexpr std::size_t kOfTwo = 13;
+constexpr std::size_t kOfTwo = 16;
 constexpr std::size_t kOfThree = 5;
 constexpr std::size_t kMostGroups = 6;  // columns of names that numbers are ranked within
 constexpr Index kSlopePairs = 2000;
@@ -180,7 +180,8 @@ class Search {
     Relation relation{.kind = kind, .part = std::move(part), .parameter = parameter};
     const bool written = kind == RelationKind::kRest || kind == RelationKind::kDigitSum ||
                          kind == RelationKind::kSumRest || kind == RelationKind::kDifferenceRest ||
-                         kind == RelationKind::kDivides || kind == RelationKind::kSumOfThreeRest;
+                         kind == RelationKind::kProductRest || kind == RelationKind::kDivides ||
+                         kind == RelationKind::kSumOfThreeRest;
     for (const Index p : relation.part) {
       const auto at = static_cast<std::size_t>(p);
       if (written && input_.number[at].unit <= 0) return;
@@ -222,9 +223,10 @@ class Search {
 
   void add_two(Index a, Index b) {
     using enum RelationKind;
-    for (const RelationKind kind :
-         {kOrder, kDifference, kSum, kRatio, kProduct, kScaledDifference, kScaledSum, kDivides})
+    for (const RelationKind kind : {kOrder, kDifference, kSum, kRatio, kProduct, kScaledDifference,
+                                    kScaledSum, kDistance, kScaledDistance, kDivides})
       add(kind, {a, b});
+    add(kProductRest, {a, b}, 10);
     for (const double m : kPairModuli) {
       add(kSumRest, {a, b}, m);
       add(kDifferenceRest, {a, b}, m);

@@ -133,6 +133,18 @@ TEST(HiddenPlaces, TheHourOfADay) {
   expect_found(hidden, "at", "calendar");
 }
 
+TEST(HiddenPlaces, ACellThatIsTheOneOfTheRowBefore) {
+  Hidden hidden(49);
+  std::vector<std::string> ward;
+  std::int64_t last = 0;
+  for (const std::int32_t said : hidden.said) {
+    last = (last + (said == 1 ? 0 : 1 + hidden.pick(7))) % 8;
+    ward.push_back(fmt::format("ward {}", last));
+  }
+  hidden.add("ward", ward);
+  expect_found(hidden, "ward", "position");
+}
+
 TEST(HiddenPlaces, TwoColumnsThatHaveTheSame) {
   Hidden hidden(36);
   std::vector<std::string> home;
@@ -161,6 +173,41 @@ TEST(HiddenPlaces, ANumberThatIsTwelveTimesAnother) {
   hidden.add("monthly", monthly);
   hidden.add("yearly", yearly);
   expect_found(hidden, "monthly and yearly", "relation");
+}
+
+TEST(HiddenPlaces, HowFarAPlaceIsFromTheMiddle) {
+  Hidden hidden(47);
+  std::vector<std::string> east;
+  std::vector<std::string> north;
+  for (const std::int32_t said : hidden.said) {
+    // Rings of 40, of which every other one is said.
+    const double radius = 80 * static_cast<double>(hidden.pick(6)) + 40 * (said + hidden.random.uniform());
+    const double angle = 6.283185 * hidden.random.uniform();
+    east.push_back(fmt::format("{:.1f}", 500 + radius * std::cos(angle)));
+    north.push_back(fmt::format("{:.1f}", 700 + radius * std::sin(angle)));
+  }
+  hidden.add("east", east);
+  hidden.add("north", north);
+  expect_found(hidden, "east and north", "relation");
+}
+
+TEST(HiddenPlaces, TheLastDigitOfAProduct) {
+  Hidden hidden(48);
+  std::vector<std::string> width;
+  std::vector<std::string> height;
+  for (const std::int32_t said : hidden.said) {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    do {
+      a = 1 + hidden.pick(999);
+      b = 1 + hidden.pick(999);
+    } while ((a * b % 10 >= 5) != (said == 1));
+    width.push_back(fmt::format("{}", a));
+    height.push_back(fmt::format("{}", b));
+  }
+  hidden.add("width", width);
+  hidden.add("height", height);
+  expect_found(hidden, "width and height", "relation");
 }
 
 TEST(HiddenPlaces, RowsOnALine) {

@@ -37,6 +37,9 @@ TEST(Relation, IsWorkedOutFromTheCellsOfARow) {
   EXPECT_EQ(value_of({.kind = kDifferenceRest, .parameter = 7}, {0.01, 0.03}), 5);
   EXPECT_EQ(value_of({.kind = kRest, .parameter = 7}, {-0.01}), 6);
   EXPECT_EQ(value_of({.kind = kDigitSum}, {-9.87}), 4);
+  EXPECT_EQ(value_of({.kind = kProductRest, .parameter = 10}, {1.23, -0.08}), 6);  // 123 * -8 = -990 + 6
+  EXPECT_EQ(value_of({.kind = kDistance}, {13, 6}), 5);
+  EXPECT_EQ(value_of({.kind = kScaledDistance}, {310, -390}), 5);
   EXPECT_EQ(value_of({.kind = kDivides}, {0.12, 0.36}), 2);
   EXPECT_EQ(value_of({.kind = kThirdOfTwo}, {1, 2, 3}), 0);
   EXPECT_EQ(value_of({.kind = kSumOfThreeRest, .parameter = 10}, {0.05, 0.05, 0.01}), 1);

@@ -98,7 +98,9 @@ Index rows_apart(const HeadsShape& shape, std::size_t forgotten, float gate = 0,
   CellRows drawn;
   network.draw(parameters, rows.features, rows.own, rows.noise.transpose(), rows.uniform, plain);
   drawer.draw(rows.input, rows.own, rows.noise, rows.uniform, drawn);
-  if (first_kept) EXPECT_EQ(drawn.row(0), rows.own.row(0));
+  if (first_kept) {
+    EXPECT_EQ(drawn.row(0), rows.own.row(0));
+  }
   Index apart = 0;
   std::set<std::int32_t> seen;
   for (Index i = 0; i < kRows; ++i) {
