@@ -282,9 +282,18 @@ void set_gaussian_optimum(const theory::GaussianCovariance& c, const GaussianVie
   };
 }
 
-// Of the first components.
-theory::GaussianScalar scalar_pair(const theory::GaussianCovariance& c) {
-  return {.rho = c.xy(0, 0) / std::sqrt(c.x(0, 0) * c.y(0, 0)), .variance_y = c.y(0, 0)};
+// Sees X and Y: a closed form where the components of Y are alike and independent of each other.
+void set_full_data_optimum(const theory::GaussianCovariance& c, World& world) {
+  if (const auto pairs = theory::canonical_form(c.x, c.y, c.xy).solvable()) {
+    world.optimum = [pairs](double d) {
+      return theory::least_leakage_full_data(*pairs, std::max(0.0, d)).leakage;
+    };
+    return;
+  }
+  world.solved = true;
+  world.optimum = [c](double d) {
+    return theory::least_leakage_full_data(c, std::max(0.0, d), {.gap = 1e-6}).leakage;
+  };
 }
 
 World gaussian_world(const WorldOptions& options, const ObservationOptions& observation) {
@@ -337,11 +346,9 @@ World gaussian_world(const WorldOptions& options, const ObservationOptions& obse
     world.ceiling = full ? kInfinity : pair.mutual_information();
     return world;
   }
-  if (full) {  // X itself is seen; the optimum is known of one pair alone
+  if (full) {
     world.ceiling = kInfinity;
-    const theory::GaussianScalar pair = scalar_pair(c);
-    if (c.x.rows() == 1 && c.y.rows() == 1 && pair.check().empty())
-      world.optimum = [pair](double d) { return theory::least_leakage_full_data(pair, std::max(0.0, d)); };
+    set_full_data_optimum(c, world);
     return world;
   }
   if (!options.covariance && observation.kind == ObservationKind::kUsefulOnly) {

@@ -150,8 +150,34 @@ std::vector<double> vector_release(const Vector<double>& lost, const Vector<doub
   return numbers;
 }
 
+// from_x_1, from_x_2, ..., from_y_1, from_y_2, ...: of each component, as of a scalar pair. Without noise.
+Bound bind_gaussian_vector_full_data(const GaussianVector& pair) {
+  Bound bound{.problems = pair.check(),
+              .from = 0,
+              .to = pair.scale * static_cast<double>(pair.rho.size()),
+              .optimum = [=](double d) { return least_leakage_full_data(pair, d).leakage; }};
+  for (const char* what : {"from_x", "from_y"}) {
+    for (Index i = 1; i <= pair.rho.size(); ++i) bound.release_names.push_back(fmt::format("{}_{}", what, i));
+  }
+  bound.release = [=](double d) {
+    const Vector<double> lost = pair.scale * least_leakage_full_data(pair, d).component_distortion;
+    std::vector<double> from_x;
+    std::vector<double> both;
+    for (Index i = 0; i < lost.size(); ++i) {
+      const GaussianRelease z =
+          best_release_full_data({.rho = pair.rho[i], .variance_y = pair.scale}, lost[i]);
+      from_x.push_back(z.from_x);
+      both.push_back(z.from_y);
+    }
+    both.insert(both.begin(), from_x.begin(), from_x.end());
+    return both;
+  };
+  return bound;
+}
+
 Bound bind_gaussian_vector(Reader& read) {
   const GaussianVector pair{.rho = read.numbers("rho"), .scale = read.number("scale", 1)};
+  if (read.choice("observation", "full-data", "useful-only")) return bind_gaussian_vector_full_data(pair);
   return {.problems = pair.check(),
           .from = 0,
           .to = pair.scale * static_cast<double>(pair.rho.size()),
@@ -241,10 +267,11 @@ const std::vector<Definition>& definitions() {
         .optimum_name = "leakage"},
        bind_gaussian_scalar},
       {{.name = "gaussian-vector",
-        .summary = "jointly Gaussian vectors, useful data only; distortion is squared error, summed",
+        .summary = "jointly Gaussian vectors; distortion is squared error, summed",
         .parameters = {{"rho", "correlation of each pair of components",
                         "comma-separated, each between -1 and 1", "0.47,0.24,0.85,0.07,0.66"},
-                       {"scale", "variance of every component of Y", "greater than 0", "1"}},
+                       {"scale", "variance of every component of Y", "greater than 0", "1"},
+                       kObservation},
         .x_name = "distortion",
         .optimum_name = "leakage"},
        bind_gaussian_vector},

@@ -32,11 +32,12 @@ double log_det(const Matrix<double>& m) {
   return values.array().log().sum();
 }
 
-// The problem in whitened coordinates of U: E = R F R^T with R R^T = Cov(U), 0 <= F <= 1, tr(R^T R F) <=
-// budget.
+// The problem in whitened coordinates of U: E = R F R^T with R R^T = Cov(U), 0 <= F <= 1, tr(R^T D R F) <=
+// budget; D is 1 for the components of U that distortion counts and 0 for the others.
 class MaxDet {
  public:
-  MaxDet(const GaussianCovariance& c, double budget) : budget_(budget) {
+  /// `c` is the covariance of X and U.
+  MaxDet(const GaussianCovariance& c, const Vector<double>& counted, double budget) : budget_(budget) {
     const SymmetricEigen eigen = symmetric_eigen(symmetric(c.y));
     const double most = eigen.values.maxCoeff();
     for (Index i = 0; i < c.y.rows(); ++i) {
@@ -44,8 +45,9 @@ class MaxDet {
       basis_.conservativeResize(c.y.rows(), basis_.cols() + 1);
       basis_.rightCols(1) = eigen.vectors.col(i) * std::sqrt(eigen.values[i]);
     }
-    weight_ = basis_.transpose() * basis_;  // diagonal: the variances
-    const Matrix<double> whiten = basis_ * weight_.diagonal().cwiseInverse().asDiagonal();
+    weight_ = basis_.transpose() * counted.asDiagonal() * basis_;
+    // The columns of the basis are orthogonal.
+    const Matrix<double> whiten = basis_ * basis_.colwise().squaredNorm().cwiseInverse().asDiagonal();
     slope_ = c.xy * whiten;  // X on whitened U
     rest_ = symmetric(c.x - slope_ * slope_.transpose());
     free_ = log_det(c.x);
@@ -68,9 +70,7 @@ class MaxDet {
     const auto clipped = [&](double nu) {
       return spectral(f - nu * weight_, [](double v) { return std::clamp(v, 0.0, 1.0); });
     };
-    const auto spent = [&](const Matrix<double>& g) {
-      return (weight_.diagonal().array() * g.diagonal().array()).sum();
-    };
+    const auto spent = [&](const Matrix<double>& g) { return weight_.cwiseProduct(g).sum(); };
     Matrix<double> g = clipped(0);
     if (spent(g) <= budget_) return g;
     double low = 0;
@@ -187,12 +187,14 @@ double mutual_information(const GaussianCovariance& c) {
   return std::max(0.0, 0.5 * (log_det(c.x) - log_det(rest)));
 }
 
-GaussianGeneralOptimum least_leakage(const GaussianCovariance& covariance, double distortion,
-                                     const GaussianGeneralOptions& options) {
+namespace {
+
+GaussianGeneralOptimum solve(const GaussianCovariance& covariance, const Vector<double>& counted,
+                             double distortion, const GaussianGeneralOptions& options) {
   if (!(distortion >= 0))
     throw Error(ErrorCode::kUsage,
                 fmt::format("distortion: {} is not allowed; it must be at least 0", distortion));
-  const MaxDet problem(covariance, distortion);
+  const MaxDet problem(covariance, counted, distortion);
   const Index n = problem.size();
   GaussianGeneralOptimum best;
   Matrix<double> f = problem.projected(Matrix<double>::Identity(n, n));
@@ -220,6 +222,27 @@ GaussianGeneralOptimum least_leakage(const GaussianCovariance& covariance, doubl
   best.error = basis * f * basis.transpose();
   best.gain = Matrix<double>::Identity(basis.rows(), basis.rows()) - basis * f * whiten.transpose();
   best.noise = basis * (f - f * f) * basis.transpose();
+  return best;
+}
+
+}  // namespace
+
+GaussianGeneralOptimum least_leakage(const GaussianCovariance& covariance, double distortion,
+                                     const GaussianGeneralOptions& options) {
+  return solve(covariance, Vector<double>::Ones(covariance.y.rows()), distortion, options);
+}
+
+GaussianGeneralOptimum least_leakage_full_data(const GaussianCovariance& c, double distortion,
+                                               const GaussianGeneralOptions& options) {
+  const Index nx = c.x.rows();
+  const Index ny = c.y.rows();
+  Matrix<double> whole(nx + ny, nx + ny);
+  whole << c.x, c.xy, c.xy.transpose(), c.y;
+  Vector<double> counted = Vector<double>::Zero(nx + ny);
+  counted.tail(ny).setOnes();
+  GaussianGeneralOptimum best = solve({c.x, whole, whole.topRows(nx)}, counted, distortion, options);
+  best.gain = best.gain.bottomRows(ny).eval();
+  best.noise = best.noise.bottomRightCorner(ny, ny).eval();
   return best;
 }
 

@@ -11,8 +11,8 @@
 // the paper is the case Cov(U) = c I, where the eigenvectors are known and a water level is left.
 //
 // X must depend on W through U alone, as it does whenever U determines W: W = Y, W = Y + independent noise,
-// W a part of the components of Y. With W = (X,Y) it does not, and this is only an upper bound of the
-// optimum.
+// W a part of the components of Y. With W = (X,Y) it does not. There U = (X,Y) takes its place, of which
+// distortion counts Y alone: Cov(X|U) = 0, A picks X, and E = Cov((X,Y)|Z) has to keep tr E_Y <= budget.
 
 #include "ppan/core/matrix.h"
 #include "ppan/core/problem.h"
@@ -62,5 +62,10 @@ struct GaussianGeneralOptions {
 /// not vary are released as they are. Throws Error(kUsage) for a negative distortion.
 GaussianGeneralOptimum least_leakage(const GaussianCovariance& covariance, double distortion,
                                      const GaussianGeneralOptions& options = {});
+
+/// Least I(X;Z) for E||Y - Z||^2 <= distortion where the mechanism sees X and Y. `error` is Cov((X,Y)|Z), and
+/// the release Z = gain (X,Y) + N(0, noise). Propositions 1 and 3 of the paper are the scalar cases.
+GaussianGeneralOptimum least_leakage_full_data(const GaussianCovariance& covariance, double distortion,
+                                               const GaussianGeneralOptions& options = {});
 
 }  // namespace ppan::theory

@@ -4,12 +4,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "ppan/core/linear_algebra.h"
 
 namespace ppan::theory {
 namespace {
+
+void require_solvable(const GaussianVector& pair, double distortion) {
+  ProblemList problems;
+  problems.require_at_least("distortion", distortion, 0);
+  for (const Problem& p : pair.check()) problems.require(false, p.field, p.what);
+  require_none(problems.take(), "vector Gaussian pair");
+}
+
+/// Where a falling function passes `wanted`, by bisection to the last bit.
+template <typename Function>
+double where_it_falls_to(double wanted, double low, double high, const Function& falling) {
+  for (double middle = (low + high) / 2; middle > low && middle < high; middle = (low + high) / 2)
+    (falling(middle) > wanted ? low : high) = middle;
+  return high;
+}
+
+/// The angle p of a pair with |rho| = cos f at which cot(f + p) / sin 2p has fallen to the slope. It falls
+/// because leakage is convex in the distortion.
+double angle_at(double f, double slope) {
+  return where_it_falls_to(slope, 0, std::numbers::pi / 2 - f,
+                           [&](double p) { return 1 / (std::tan(f + p) * std::sin(2 * p)); });
+}
 
 /// S^-1/2 of a covariance.
 Matrix<double> inverse_root(const MatrixRef<double>& covariance, const char* name) {
@@ -34,11 +57,7 @@ double mutual_information(const GaussianVector& pair) {
 }
 
 GaussianVectorOptimum least_leakage(const GaussianVector& pair, double distortion) {
-  ProblemList problems;
-  problems.require_at_least("distortion", distortion, 0);
-  for (const Problem& p : pair.check()) problems.require(false, p.field, p.what);
-  require_none(problems.take(), "vector Gaussian pair");
-
+  require_solvable(pair, distortion);
   // Component i begins to fill when the level passes rho_i^-2 - 1 and is full one unit later, so the filled
   // volume is piecewise linear in the level: walk over the sorted turning points.
   std::vector<double> starts;
@@ -72,6 +91,31 @@ GaussianVectorOptimum least_leakage(const GaussianVector& pair, double distortio
     optimum.component_distortion[i] = share;
     optimum.leakage += std::max(0.0, -0.5 * std::log1p(-r2 * (1 - share)));
   }
+  return optimum;
+}
+
+GaussianVectorOptimum least_leakage_full_data(const GaussianVector& pair, double distortion) {
+  require_solvable(pair, distortion);
+  const Vector<double> f = pair.rho.cwiseAbs().array().acos();
+  GaussianVectorOptimum optimum{.component_distortion = pair.rho.cwiseAbs2(), .level = 0};
+  const double wanted = distortion / pair.scale;
+  if (wanted >= optimum.component_distortion.sum()) return optimum;
+  const auto angles = [&](double slope) {
+    Vector<double> p = Vector<double>::Zero(f.size());
+    for (Index i = 0; i < f.size(); ++i)
+      if (pair.rho[i] != 0) p[i] = angle_at(f[i], slope);
+    return p;
+  };
+  // The slope is steep at small distortions, so it is looked for by its logarithm.
+  constexpr double kReach = 60;
+  const double at = where_it_falls_to(wanted, -kReach, kReach, [&](double logarithm) {
+    return angles(std::exp(logarithm)).array().sin().square().sum();
+  });
+  optimum.level = std::exp(at);
+  const Vector<double> p =
+      wanted > 0 ? angles(optimum.level) : Vector<double>(Vector<double>::Zero(f.size()));
+  optimum.component_distortion = p.array().sin().square();
+  optimum.leakage = std::max(0.0, -(f + p).array().sin().log().sum());
   return optimum;
 }
 

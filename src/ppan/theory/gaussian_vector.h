@@ -1,6 +1,7 @@
 #pragma once
 
-// Jointly Gaussian vectors, the mechanism sees Y, distortion ||y - z||^2. Proposition 2 of the paper.
+// Jointly Gaussian vectors, distortion ||y - z||^2; the mechanism sees Y (Proposition 2 of the paper) or X
+// and Y, to which the argument of Proposition 3 carries over pair by pair (docs/theory.md).
 
 #include <optional>
 
@@ -20,7 +21,7 @@ struct GaussianVector {
 struct GaussianVectorOptimum {
   double leakage = 0;                   ///< Least I(X;Z), nats.
   Vector<double> component_distortion;  ///< delta'_i in [0, 1]: share of component i's variance that is lost.
-  double level = 0;                     ///< t, the water level.
+  double level = 0;                     ///< t, the water level; with full data the common slope.
 };
 
 /// I(X;Y) = -1/2 sum_i log(1 - rho_i^2), nats.
@@ -33,6 +34,13 @@ double mutual_information(const GaussianVector& pair);
 /// lacks the max(0, .), its proof has it. A component with rho_i = 0 costs nothing and is never distorted.
 /// From distortion = c * (number of rho_i != 0) on the leakage is 0.
 GaussianVectorOptimum least_leakage(const GaussianVector& pair, double distortion);
+
+/// The same where the mechanism sees X and Y. Pairs are independent, so I(X;Z) >= sum_i I(X_i;Z_i), and the
+/// budget is shared between scalar pairs. With |rho_i| = cos f_i and delta'_i = sin^2 p_i a pair leaks
+/// -log sin(f_i + p_i), and its slope by delta'_i is the same in all:
+///     cot(f_i + p_i) / sin 2 p_i = level,  level from sum_i delta'_i = distortion / c.
+/// Attained by best_release_full_data() of every pair. From distortion = c sum_i rho_i^2 on it is 0.
+GaussianVectorOptimum least_leakage_full_data(const GaussianVector& pair, double distortion);
 
 /// Canonical coordinates of a Gaussian distribution: with P = Sx^-1/2 Sxy Sy^-1/2 = U L V^T, x' = U^T Sx^-1/2
 /// x and y' = V^T Sy^-1/2 y have identity covariances and cross-covariance L.

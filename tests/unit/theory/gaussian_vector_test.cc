@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <Eigen/LU>
 #include <Eigen/QR>
 #include <cmath>
 
@@ -41,6 +42,73 @@ TEST(GaussianVector, ScalarIsTheSpecialCase) {
   for (const double d : {0.0, 0.7, 3.9, 4.0, 9.0})
     EXPECT_NEAR(least_leakage({Vector<double>::Constant(1, -0.6), 4}, d).leakage,
                 least_leakage_useful_only(GaussianScalar{-0.6, 4}, d), 1e-14);
+}
+
+TEST(GaussianVectorFullData, ScalarIsTheSpecialCase) {
+  for (const double d : {0.0, 1e-6, 0.7, 1.43, 1.44, 3.9, 9.0})
+    EXPECT_NEAR(least_leakage_full_data({Vector<double>::Constant(1, -0.6), 4}, d).leakage,
+                least_leakage_full_data(GaussianScalar{-0.6, 4}, d), 1e-12)
+        << d;
+  // Pairs that are alike share the budget.
+  EXPECT_NEAR(least_leakage_full_data({Vector<double>::Constant(3, 0.8), 1}, 0.9).leakage,
+              3 * least_leakage_full_data(GaussianScalar{0.8, 1}, 0.3), 1e-12);
+}
+
+TEST(GaussianVectorFullData, BeginsAtTheInformationAndEndsWhereNoneIsLeft) {
+  const GaussianVector pair{(Vector<double>(6) << 0.47, 0.24, -0.85, 0, 0.07, 0.66).finished(), 2};
+  EXPECT_NEAR(least_leakage_full_data(pair, 0).leakage, mutual_information(pair), 1e-14);
+  const double free = pair.scale * pair.rho.squaredNorm();
+  EXPECT_EQ(least_leakage_full_data(pair, free).leakage, 0);
+  EXPECT_EQ(least_leakage_full_data(pair, 100).leakage, 0);
+  double before = mutual_information(pair);
+  for (double d = 0.05; d < free; d += 0.05) {
+    const GaussianVectorOptimum optimum = least_leakage_full_data(pair, d);
+    EXPECT_NEAR(pair.scale * optimum.component_distortion.sum(), d, 1e-9);
+    EXPECT_EQ(optimum.component_distortion[3], 0) << "nothing to hide there";
+    EXPECT_LT(optimum.leakage, before);
+    EXPECT_LE(optimum.leakage, least_leakage(pair, d).leakage + 1e-12) << "X is seen beside Y";
+    before = optimum.leakage;
+  }
+}
+
+// Z = A X + B Y + noise, neither diagonal nor without noise: none does better at the distortion it has.
+TEST(GaussianVectorFullData, NoLinearReleaseDoesBetter) {
+  SeededRandom random(5);
+  const GaussianVector pair{(Vector<double>(3) << 0.85, 0.4, 0.66).finished()};
+  const Matrix<double> one = Matrix<double>::Identity(3, 3);
+  Matrix<double> both(6, 6);  // of X and Y
+  both << one, Matrix<double>(pair.rho.asDiagonal()), Matrix<double>(pair.rho.asDiagonal()), one;
+  const auto some = [&](double size) {
+    Matrix<double> m(3, 3);
+    for (double& v : m.reshaped()) v = size * (2 * random.uniform() - 1);
+    return m;
+  };
+  double nearest = 1;
+  for (int trial = 0; trial < 3000; ++trial) {
+    // Around the best release of a random budget, or anywhere.
+    const double budget = 0.05 + 1.2 * random.uniform();
+    const Vector<double> lost = least_leakage_full_data(pair, budget).component_distortion;
+    const double size = trial % 3 == 0 ? 1 : 0.2 * random.uniform();
+    Matrix<double> linear(3, 6);
+    linear << some(size), some(size);
+    for (Index i = 0; trial % 3 != 0 && i < 3; ++i) {
+      const GaussianRelease z = best_release_full_data({.rho = pair.rho[i]}, lost[i]);
+      linear(i, i) += z.from_x;
+      linear(i, 3 + i) += z.from_y;
+    }
+    const Matrix<double> root = some(0.3 * random.uniform());
+    const Matrix<double> noise = root * root.transpose() + 1e-9 * one;
+    Matrix<double> missed = linear;
+    missed.rightCols(3) -= one;
+    const double distortion = (missed * both * missed.transpose()).trace() + noise.trace();
+    const Matrix<double> z = linear * both * linear.transpose() + noise;
+    const Matrix<double> xz = linear * both.leftCols(3);
+    const double leakage = 0.5 * std::log(z.determinant() / (z - xz * xz.transpose()).determinant());
+    const double optimum = least_leakage_full_data(pair, distortion).leakage;
+    ASSERT_GE(leakage, optimum - 1e-6) << distortion;
+    nearest = std::min(nearest, leakage - optimum);
+  }
+  EXPECT_LT(nearest, 0.01) << "some were near enough to tell";
 }
 
 TEST(GaussianVector, SpendsTheBudgetAndNoAllocationDoesBetter) {
