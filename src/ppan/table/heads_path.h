@@ -22,8 +22,8 @@ struct HeadsPath {
   double told_at_first = 0;    ///< Before the first.
 };
 /// What a step costs: `distortion_weight` times its distortion and `task_weight` times the nats that are lost
-/// about the tasks. A path ends where no step saves anything worth it. To the end, it goes on, and what a head
-/// tells by itself counts as well: of two that say the same, neither saves before the other is gone.
+/// about the tasks. A path ends where no step saves anything worth it. To the end, it goes on, and what a
+/// head tells by itself counts as well: of two that say the same, neither saves before the other is gone.
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
                     double task_weight, std::uint64_t seed, double distortion_weight = 1,
                     bool to_the_end = false);
