@@ -348,10 +348,8 @@ int redrawn_releases(const CurveRows& rows) {
   return std::min(rows.options.redrawn, static_cast<int>(rows.redrawn_fit().heads.size()) - 1);
 }
 
-RedrawnColumns find_redrawn(const CurveRows& rows, const CurveStart& start) {
+RedrawnColumns find_redrawn(const CurveRows& rows) {
   const auto most = static_cast<std::size_t>(rows.options.redrawn);
-  const bool tasks = !rows.schema.task.empty() && rows.options.heads.task_weight > 0;
-  if (!rows.single_heads && !tasks) return redrawn_of(start.heads, most);
   HeadsRows single;
   if (rows.single_heads) single = heads_rows(rows.train, rows.schema, rows.encoding, rows.redrawn_fit());
   return find_redrawn(rows.redrawn_fit(), rows.single_heads ? single : rows.heads_train, rows.options.heads,

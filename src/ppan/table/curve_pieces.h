@@ -74,9 +74,9 @@ MeasuredRelease measure_constant(const CurveRows& rows, const CurveMeasure& meas
 TableModel independent_model(const CurveRows& rows, const CurveStart& start);
 MeasuredRelease measure_independent(const TableModel& model, const CurveMeasure& measure);
 
-/// How many releases with redrawn columns there may be; fewer where there is nothing left to hide before.
+/// How many releases with redrawn columns there may be; none where nothing is told.
 int redrawn_releases(const CurveRows& rows);
-RedrawnColumns find_redrawn(const CurveRows& rows, const CurveStart& start);
+RedrawnColumns find_redrawn(const CurveRows& rows);
 /// Nothing if there are not so many; `number` is from 1.
 std::optional<TableModel> redrawn_model(const CurveRows& rows, const RedrawnColumns& redrawn, int number);
 MeasuredRelease measure_redrawn(const TableModel& model, const CurveMeasure& measure);

@@ -22,6 +22,9 @@ constexpr std::size_t kCandidates = 64;   // heads that are looked at in each st
 constexpr double kLeastGain = 0.001;      // nats that a step must save ...
 constexpr double kLeastGainShare = 0.01;  // ... and of the whole leakage
 constexpr double kLeastCost = 1e-4;
+// Of a path to the end: what a head tells by itself counts so much beside what its loss saves now. Enough to
+// go before what saves by chance alone, and too little to go before what saves as much now.
+constexpr double kAloneWeight = 0.25;
 
 // What is known about attributes from rows without some of their heads.
 class SubsetPlayer {
@@ -121,53 +124,108 @@ void keep_telling(const std::vector<double>& saved, std::size_t chosen, std::vec
   std::sort(looked_at.begin(), looked_at.end());
 }
 
+// The steps of a path, one after the other.
+class PathSearch {
+ public:
+  struct Weights {
+    double task = 1;
+    double distortion = 1;
+    bool to_the_end = false;
+  };
+  // `recipient` may be absent. Both have been trained.
+  PathSearch(SubsetPlayer& adversary, SubsetPlayer* recipient, std::vector<double> distortion,
+             Weights weights)
+      : adversary_(adversary),
+        recipient_(recipient),
+        distortion_(std::move(distortion)),
+        weights_(weights),
+        gone_(distortion_.size(), true),
+        alone_(distortion_.size(), 0),
+        looked_at_(distortion_.size()) {
+    nothing_ = adversary_.without(gone_);
+    for (std::size_t h = 0; weights_.to_the_end && h < gone_.size(); ++h) {
+      gone_[h] = false;
+      alone_[h] = std::max(0.0, adversary_.without(gone_) - nothing_);
+      gone_[h] = true;
+    }
+    gone_.assign(gone_.size(), false);
+    look();
+    least_ = std::max(kLeastGain, kLeastGainShare * told_);
+    std::iota(looked_at_.begin(), looked_at_.end(), std::size_t{0});
+  }
+
+  [[nodiscard]] double told() const { return told_; }
+
+  // The head of the next step, which is taken.
+  std::optional<std::size_t> step() {
+    std::vector<double> saved(gone_.size(), 0);
+    std::optional<std::size_t> chosen;
+    double most = 0;
+    for (const std::size_t h : looked_at_) {
+      gone_[h] = true;
+      const double gain = told_ - (adversary_.without(gone_) - nothing_);
+      const bool counts = gain >= least_ || weights_.to_the_end;
+      const double lost =
+          recipient_ != nullptr && counts ? std::max(0.0, task_ - recipient_->without(gone_)) : 0;
+      gone_[h] = false;
+      const double worth = weights_.to_the_end ? std::max(0.0, gain) + kAloneWeight * alone_[h] : gain;
+      saved[h] = worth / (distortion_[h] + kLeastCost);
+      const double rate = worth / (weights_.distortion * distortion_[h] + weights_.task * lost + kLeastCost);
+      if (!counts || (chosen && rate <= most)) continue;
+      most = rate;
+      chosen = h;
+    }
+    if (!chosen) return chosen;
+    keep_telling(saved, *chosen, looked_at_);
+    gone_[*chosen] = true;
+    look();
+    return chosen;
+  }
+
+ private:
+  void look() {
+    told_ = adversary_.without(gone_) - nothing_;
+    if (recipient_ != nullptr) task_ = recipient_->without(gone_);
+  }
+
+  SubsetPlayer& adversary_;
+  SubsetPlayer* recipient_;
+  std::vector<double> distortion_;
+  Weights weights_;
+  std::vector<bool> gone_;
+  std::vector<double> alone_;  // what each head tells by itself
+  std::vector<std::size_t> looked_at_;
+  double nothing_ = 0;
+  double told_ = 0;
+  double task_ = 0;
+  double least_ = 0;
+};
+
 }  // namespace
 
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
-                    double task_weight, std::uint64_t seed, double distortion_weight) {
+                    double task_weight, std::uint64_t seed, double distortion_weight, bool to_the_end) {
   SeededRandom random(seed);
   const LearnAndTest part = learn_and_test(rows.rows(), kHeldOut, kMostHeldOut, random);
   const std::size_t heads = fit.heads.size();
-  const bool tasks = !rows.coded.task.empty() && task_weight > 0;
   SubsetPlayer adversary(fit, rows, true, hidden);
   std::optional<SubsetPlayer> recipient;
-  if (tasks) recipient.emplace(fit, rows, false, hidden);
+  if (!rows.coded.task.empty() && task_weight > 0) recipient.emplace(fit, rows, false, hidden);
   std::vector<std::int32_t> steps;
   HeadsPath out;
   if (!part.test.empty()) {
     adversary.train(part, batch, random);
     if (recipient) recipient->train(part, batch, random);
     const std::vector<double> distortion = redrawn_distortions(fit, rows.own);
-    std::vector<bool> gone(heads, true);
-    const double nothing = adversary.without(gone);
-    gone.assign(heads, false);
-    double told = adversary.without(gone) - nothing;
-    double task = recipient ? recipient->without(gone) : 0;
-    const double least = std::max(kLeastGain, kLeastGainShare * told);
-    std::vector<std::size_t> looked_at(heads);
-    std::iota(looked_at.begin(), looked_at.end(), std::size_t{0});
+    PathSearch search(adversary, recipient ? &*recipient : nullptr, distortion,
+                      {task_weight, distortion_weight, to_the_end});
+    out.told_at_first = search.told();
     while (steps.size() < kMostRedrawn && steps.size() + 1 < heads) {
-      double most = 0;
-      std::size_t chosen = heads;
-      std::vector<double> saved(heads, 0);
-      for (const std::size_t h : looked_at) {
-        gone[h] = true;
-        const double gain = told - (adversary.without(gone) - nothing);
-        const double lost = recipient && gain >= least ? std::max(0.0, task - recipient->without(gone)) : 0;
-        gone[h] = false;
-        saved[h] = gain / (distortion[h] + kLeastCost);
-        const double rate = gain / (distortion_weight * distortion[h] + task_weight * lost + kLeastCost);
-        if (gain < least || rate <= most) continue;
-        most = rate;
-        chosen = h;
-      }
-      if (chosen == heads) break;
-      keep_telling(saved, chosen, looked_at);
-      gone[chosen] = true;
-      told = adversary.without(gone) - nothing;
-      if (recipient) task = recipient->without(gone);
-      steps.push_back(static_cast<std::int32_t>(chosen));
-      out.redrawn.push_back((out.redrawn.empty() ? 0 : out.redrawn.back()) + distortion[chosen]);
+      const auto chosen = search.step();
+      if (!chosen) break;
+      steps.push_back(static_cast<std::int32_t>(*chosen));
+      out.redrawn.push_back((out.redrawn.empty() ? 0 : out.redrawn.back()) + distortion[*chosen]);
+      out.told.push_back(search.told());
     }
   }
   for (std::size_t h = 0; h < heads; ++h) {

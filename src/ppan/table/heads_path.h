@@ -18,10 +18,14 @@ struct HeadsPath {
   std::vector<std::int32_t> order{};
   /// Distortion when the last, the last two, ... heads are redrawn; as many as the path has steps.
   std::vector<double> redrawn{};
+  std::vector<double> told{};  ///< Leakage of what is left after each step, nats; estimated.
+  double told_at_first = 0;    ///< Before the first.
 };
 /// What a step costs: `distortion_weight` times its distortion and `task_weight` times the nats that are lost
-/// about the tasks.
+/// about the tasks. A path ends where no step saves anything worth it. To the end, it goes on, and what a
+/// head tells by itself counts as well: of two that say the same, neither saves before the other is gone.
 HeadsPath find_path(const HeadsFit& fit, const HeadsRows& rows, const std::vector<Index>& hidden, Index batch,
-                    double task_weight, std::uint64_t seed, double distortion_weight = 1);
+                    double task_weight, std::uint64_t seed, double distortion_weight = 1,
+                    bool to_the_end = false);
 
 }  // namespace ppan

@@ -1,6 +1,7 @@
 #include "ppan/table/redrawn_columns.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ppan/table/heads_links.h"
 #include "ppan/table/heads_path.h"
@@ -12,24 +13,43 @@ namespace {
 // the tasks can do without, and what is lost by chance alone decides nothing.
 constexpr double kDistortionWeight = 0.05;
 
-// All steps of a short path, evenly many of a long one, the last always.
-std::vector<std::int32_t> offered(std::size_t steps, std::size_t most) {
-  const std::size_t count = std::min(steps, most);
-  std::vector<std::int32_t> out;
-  for (std::size_t k = 1; k <= count; ++k) out.push_back(static_cast<std::int32_t>(k * steps / count));
-  return out;
-}
+// Below so many nats, and below this share of what the table tells, nothing is left.
+constexpr double kLeastTold = 0.001;
+constexpr double kLeastToldShare = 0.01;
 
 }  // namespace
+
+std::vector<std::int32_t> offered_steps(double told_at_first, std::span<const double> told,
+                                        std::size_t most) {
+  std::vector<std::int32_t> out;
+  const double least = std::max(kLeastTold, kLeastToldShare * told_at_first);
+  if (told_at_first < least) return out;
+  const auto level = [&](double nats) { return std::log(std::max(nats, least)); };
+  const double first = level(told_at_first);
+  const std::size_t count = std::min(told.size(), most);
+  std::size_t next = 0;
+  for (std::size_t k = 1; k <= count; ++k) {
+    const double aim = first + (level(0) - first) * static_cast<double>(k) / static_cast<double>(count);
+    const auto from = told.subspan(next, told.size() - next - (count - k));  // the others need a step each
+    const auto nearest = std::min_element(from.begin(), from.end(), [&](double a, double b) {
+      return std::abs(level(a) - aim) < std::abs(level(b) - aim);
+    });
+    next += static_cast<std::size_t>(nearest - from.begin()) + 1;
+    out.push_back(static_cast<std::int32_t>(next));
+  }
+  return out;
+}
 
 RedrawnColumns find_redrawn(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options,
                             std::size_t most, std::uint64_t seed) {
   const SeededRandom random(seed);
   const bool tasks = !rows.coded.task.empty() && options.task_weight > 0;
   const HeadsPath path = find_path(fit, rows, options.hidden, options.batch, options.task_weight,
-                                   random.fork("path").next(), tasks ? kDistortionWeight : 1);
-  RedrawnColumns out{
-      .order = path.order, .counts = offered(path.redrawn.size(), most), .links = {}, .base = {}};
+                                   random.fork("path").next(), tasks ? kDistortionWeight : 1, true);
+  RedrawnColumns out{.order = path.order,
+                     .counts = offered_steps(path.told_at_first, path.told, most),
+                     .links = {},
+                     .base = {}};
   if (out.counts.empty()) return out;
   const HeadsFit ordered = reordered(fit, out.order);
   std::vector<Index> cells;
@@ -39,10 +59,6 @@ RedrawnColumns find_redrawn(const HeadsFit& fit, const HeadsRows& rows, const He
   out.links = std::move(links.links);
   out.base = std::move(links.base);
   return out;
-}
-
-RedrawnColumns redrawn_of(const HeadsLearned& learned, std::size_t most) {
-  return {learned.order, offered(learned.redrawn.size(), most), learned.links, learned.base};
 }
 
 Heads redrawn_heads(const HeadsFit& fit, const RedrawnColumns& redrawn, std::size_t number, Index features) {

@@ -8,6 +8,7 @@
 // its own here: one of two that exclude each other's values can be redrawn alone.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ppan/encode/encoder.h"
@@ -22,11 +23,15 @@ struct RedrawnColumns {
   std::vector<Vector<float>> base{};
 };
 
-/// At most `most` releases along the path of `fit`, whose heads are of one column each.
+/// Which steps of a path are offered, from 1, by what is told before it and after each step: all of a short
+/// path; of a long one `most`, nearest to levels that fall by the same factor down to nothing. None where
+/// nothing is told.
+std::vector<std::int32_t> offered_steps(double told_at_first, std::span<const double> told, std::size_t most);
+
+/// At most `most` releases along the path of `fit`, whose heads are of one column each. It goes on to the end
+/// (find_path), as whoever leaves out columns does.
 RedrawnColumns find_redrawn(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options,
                             std::size_t most, std::uint64_t seed);
-/// The same from a start whose path and links would be no others: one without tasks, on the same heads.
-RedrawnColumns redrawn_of(const HeadsLearned& learned, std::size_t most);
 
 /// The heads of release `number` (from 0), for rows with so many features.
 Heads redrawn_heads(const HeadsFit& fit, const RedrawnColumns& redrawn, std::size_t number, Index features);

@@ -206,7 +206,7 @@ std::vector<Piece> TableDomain::pieces() const {
   out.push_back({kConstant, {kPower}});
   if (rows_.heads()) out.push_back({kIndependent, {kPower, kStart}});
   const int redrawn = redrawn_releases(rows_);
-  if (redrawn > 0) out.push_back({kPath, {kStart}});
+  if (redrawn > 0) out.push_back({kPath, {}});
   for (int number = 1; number <= redrawn; ++number)
     out.push_back({numbered(kRedrawn, number), {kPower, kPath}});
   for (int number = 1; number <= planned; ++number) {
@@ -300,7 +300,7 @@ std::optional<std::string> TableDomain::make(const std::string& name, const Piec
   }
   if (name == kPath) {
     phase("which columns to redraw");
-    return archived(find_redrawn(rows_, unarchived<CurveStart>(needed.at(kStart))));
+    return archived(find_redrawn(rows_));
   }
   if (parts.first == kMend) {
     const auto point = mended(number, needed);

@@ -1,5 +1,6 @@
 #include "ppan/model/heads.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -546,6 +547,59 @@ TEST(RedrawnColumns, TheTaskComesFirst) {
   };
   EXPECT_EQ(first(false), 0);
   EXPECT_EQ(first(true), 1);
+}
+
+// Two columns that say the same, one that tells a little more, and two that say nothing.
+HeadsFit twice_told(HeadsRows& rows) {
+  SeededRandom random(7);
+  std::string csv = "x,a,b,c,d,e\n";
+  for (int r = 0; r < 3000; ++r) {
+    const bool x = random.uniform() < 0.5;
+    const auto a = random.uniform() < 0.6 ? (x ? 0 : 1) : random.index(4);
+    const auto c = random.uniform() < 0.2 ? (x ? 0 : 1) : random.index(3);
+    csv +=
+        fmt::format("{},a{},b{},c{},d{},e{}\n", x ? "yes" : "no", a, a, c, random.index(2), random.index(2));
+  }
+  Schema schema;
+  for (const std::string name : {"x", "a", "b", "c", "d", "e"})
+    schema.columns.push_back(testing::category(name));
+  schema.sensitive = {"x"};
+  schema.useful = {"a", "b", "c", "d", "e"};
+  const EncodedTable table = encoded(csv, schema);
+  HeadsFit fit = fit_heads(table.rows, table.schema, table.encoding, quick_options().levels, 5, false);
+  rows = heads_rows(table.rows, table.schema, table.encoding, fit);
+  return fit;
+}
+
+// Neither of the two saves anything before the other is gone, and leaving out both hides almost all. A path
+// that ends where no step saves does not get there (the twin).
+TEST(RedrawnColumns, GoOnWhereNoStepSavesByItself) {
+  HeadsRows rows;
+  const HeadsFit fit = twice_told(rows);
+  const HeadsPath all = find_path(fit, rows, {16}, 128, 1, 1, 1, true);
+  ASSERT_EQ(all.told.size(), 4U);
+  const std::vector<std::int32_t> first(all.order.end() - 3, all.order.end());
+  EXPECT_THAT(first, ::testing::UnorderedElementsAre(0, 1, 2));
+  EXPECT_GT(all.told_at_first, 0.15);
+  EXPECT_LT(all.told[2], 0.01);
+  const HeadsPath saving = find_path(fit, rows, {16}, 128, 1, 1);
+  EXPECT_TRUE(saving.told.empty() || saving.told.back() > 0.1);
+
+  const RedrawnColumns redrawn = find_redrawn(fit, rows, quick_options(), 6, 1);
+  EXPECT_EQ(redrawn.counts, (std::vector<std::int32_t>{1, 2, 3, 4}));
+}
+
+TEST(RedrawnColumns, AreSpreadOverTheLeakage) {
+  using Steps = std::vector<std::int32_t>;
+  const std::vector<double> told{0.1, 0.06, 0.03, 0.01, 0.002, 0, 0.001, -0.001, 0, 0, 0, 0};
+  EXPECT_EQ(offered_steps(0.2, told, 6), (Steps{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(offered_steps(0.2, told, 3), (Steps{2, 4, 5}));  // not 4, 8, 12
+  EXPECT_EQ(offered_steps(0.2, told, 1), (Steps{5}));
+  EXPECT_EQ(offered_steps(0.2, std::vector<double>{0.2, 0.2, 0.1, 0}, 6), (Steps{1, 2, 3, 4}));
+  // Most of the path saves nothing: what does is offered.
+  EXPECT_EQ(offered_steps(0.2, std::vector<double>{0.2, 0.2, 0.2, 0.2, 0.02, 0}, 2), (Steps{5, 6}));
+  EXPECT_EQ(offered_steps(0, told, 6), Steps{});
+  EXPECT_EQ(offered_steps(0.2, told, 0), Steps{});
 }
 
 TEST(HeadsFit, JoinsWhatExcludesEachOther) {
