@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Every public header compiles alone: a file that includes nothing else is checked by the compiler.
 
-    check_headers.py SOURCES WORK COMPILER [FLAG ...]
+    check_headers.py LIST SOURCES WORK COMPILER [FLAG ...]
 
-SOURCES is the directory that includes are relative to, WORK one for temporary files. Most of the time of such a file goes into
+LIST is a file with the names of public headers, SOURCES the directory that they are relative to, WORK one for temporary files. Most of the time of such a file goes into
 Eigen; where a header includes core/matrix.h, directly or through others, that header is precompiled: it hides nothing that the
 header would not see anyway.
 """
@@ -42,8 +42,8 @@ def compile_alone(header, shared, work, command):
     return None if run.returncode == 0 else run.stderr
 
 
-def problems_of(sources, work, compiler):
-    """What is wrong with the headers under the sources; compiler is a command with flags."""
+def problems_of(headers, sources, work, compiler):
+    """What is wrong with the headers; compiler is a command with flags."""
     sources, work = Path(sources), Path(work)
     includes = includes_of(sources)
     reaches = reaching(includes, SHARED)
@@ -52,13 +52,13 @@ def problems_of(sources, work, compiler):
     shared.write_text(f'#include "{SHARED}"\n')
     subprocess.run([*command, "-x", "c++-header", str(shared)], check=True)
     with ThreadPoolExecutor(2) as pool:
-        results = pool.map(lambda header: compile_alone(header, shared if header in reaches else None, work, command), includes)
+        results = pool.map(lambda header: compile_alone(header, shared if header in reaches else None, work, command), headers)
         return [text for text in results if text is not None]
 
 
 def main():
-    sources, work, *compiler = sys.argv[1:]
-    found = problems_of(sources, work, compiler)
+    names, sources, work, *compiler = sys.argv[1:]
+    found = problems_of(Path(names).read_text().split(), sources, work, compiler)
     for text in found:
         print(text)
     return 1 if found else 0

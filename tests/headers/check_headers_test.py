@@ -26,7 +26,7 @@ class HeadersTest(unittest.TestCase):
             work = Path(directory) / "work"
             work.mkdir()
             self.reaches = reaching(includes_of(sources), "ppan/core/matrix.h")
-            return problems_of(sources, work, COMPILER)
+            return problems_of(includes_of(sources), sources, work, COMPILER)
 
     def test_headers_that_include_what_they_use_pass(self):
         found = self.problems(
