@@ -11,9 +11,10 @@ add_library(ppan_flags INTERFACE)
 # sqrt and friends vectorise only when they need not set errno; no other floating-point licence is taken, so
 # that results stay reproducible.
 target_compile_options(ppan_flags INTERFACE -fno-math-errno -fno-trapping-math)
-# Nothing that is released or measured is computed by a network in double; without them the library compiles faster.
-if(PPAN_DOUBLE_NETWORKS)
-  target_compile_definitions(ppan_flags INTERFACE PPAN_DOUBLE_NETWORKS)
+# Mechanisms release in double where float's grid would show; they are trained in float. Without players in double the library
+# compiles faster.
+if(PPAN_DOUBLE_TRAINING)
+  target_compile_definitions(ppan_flags INTERFACE PPAN_DOUBLE_TRAINING)
 endif()
 # GCC collects its garbage every hundred megabytes unless told that there is room for more; files that are compiled as one reach
 # ten times that, and a tenth of the time goes into it.

@@ -131,7 +131,7 @@ void Budget<Scalar>::update(double mean_distortion, double share) {
 }
 
 template class Budget<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class Budget<double>;
 #endif
 

@@ -96,7 +96,7 @@ void CellNetwork<Scalar>::backward(const Vector<Scalar>& parameters, const CellR
 }
 
 template class CellNetwork<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class CellNetwork<double>;
 #endif
 

@@ -84,7 +84,7 @@ void Discriminator<Scalar>::add_weight_gradient(DrawsGradient<Scalar>& gradient)
 }
 
 template class Discriminator<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class Discriminator<double>;
 #endif
 

@@ -207,7 +207,7 @@ std::unique_ptr<Distortion<Scalar>> make_distortion(DistortionKind kind, const P
 
 template std::unique_ptr<Distortion<float>> make_distortion(DistortionKind, const PosteriorOptions&, Index,
                                                             const Attribute<float>&);
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template std::unique_ptr<Distortion<double>> make_distortion(DistortionKind, const PosteriorOptions&, Index,
                                                              const Attribute<double>&);
 #endif
@@ -218,7 +218,7 @@ std::unique_ptr<Distortion<Scalar>> make_matrix_distortion(const MatrixRef<doubl
 }
 
 template std::unique_ptr<Distortion<float>> make_matrix_distortion(const MatrixRef<double>&);
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template std::unique_ptr<Distortion<double>> make_matrix_distortion(const MatrixRef<double>&);
 #endif
 

@@ -136,8 +136,6 @@ std::unique_ptr<Mechanism<Scalar>> FiniteMechanism<Scalar>::clone(Index draws) c
 }
 
 template class FiniteMechanism<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
 template class FiniteMechanism<double>;
-#endif
 
 }  // namespace ppan

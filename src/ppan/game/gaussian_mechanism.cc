@@ -93,8 +93,6 @@ std::unique_ptr<Mechanism<Scalar>> GaussianMechanism<Scalar>::clone(Index draws)
 }
 
 template class GaussianMechanism<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
 template class GaussianMechanism<double>;
-#endif
 
 }  // namespace ppan

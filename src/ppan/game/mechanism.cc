@@ -161,9 +161,7 @@ std::unique_ptr<Mechanism<Scalar>> make_mechanism(const MechanismOptions& option
 
 template class Mechanism<float>;
 template std::unique_ptr<Mechanism<float>> make_mechanism(const MechanismOptions&, const Attribute<float>&);
-#ifdef PPAN_DOUBLE_NETWORKS
 template class Mechanism<double>;
 template std::unique_ptr<Mechanism<double>> make_mechanism(const MechanismOptions&, const Attribute<double>&);
-#endif
 
 }  // namespace ppan

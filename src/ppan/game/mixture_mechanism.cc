@@ -111,8 +111,6 @@ std::unique_ptr<Mechanism<Scalar>> MixtureMechanism<Scalar>::clone(Index /*draws
 }
 
 template class MixtureMechanism<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
 template class MixtureMechanism<double>;
-#endif
 
 }  // namespace ppan

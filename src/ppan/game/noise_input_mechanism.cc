@@ -53,8 +53,6 @@ std::unique_ptr<Mechanism<Scalar>> NoiseInputMechanism<Scalar>::clone(Index draw
 }
 
 template class NoiseInputMechanism<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
 template class NoiseInputMechanism<double>;
-#endif
 
 }  // namespace ppan

@@ -124,8 +124,6 @@ std::unique_ptr<Mechanism<Scalar>> NoisyCodeMechanism<Scalar>::clone(Index draws
 }
 
 template class NoisyCodeMechanism<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
 template class NoisyCodeMechanism<double>;
-#endif
 
 }  // namespace ppan

@@ -317,7 +317,7 @@ void Posterior<Scalar>::backward(const Matrix<Scalar>& raw, bool /*shared*/, Ind
 }
 
 template class Posterior<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class Posterior<double>;
 #endif
 

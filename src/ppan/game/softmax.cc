@@ -80,10 +80,8 @@ void softmax_rows_backward(const Matrix<Scalar>& p, const Matrix<Scalar>& d_p, M
 template void softmax_rows(const Matrix<float>&, Matrix<float>&);
 template void log_softmax_rows(const Matrix<float>&, Matrix<float>&);
 template void softmax_rows_backward(const Matrix<float>&, const Matrix<float>&, Matrix<float>&);
-#ifdef PPAN_DOUBLE_NETWORKS
 template void softmax_rows(const Matrix<double>&, Matrix<double>&);
 template void log_softmax_rows(const Matrix<double>&, Matrix<double>&);
 template void softmax_rows_backward(const Matrix<double>&, const Matrix<double>&, Matrix<double>&);
-#endif
 
 }  // namespace ppan

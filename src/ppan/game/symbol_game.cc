@@ -233,7 +233,7 @@ void SymbolGame<Scalar>::mechanism_gradient(const Records<Scalar>& batch, double
 
 template struct PaddedRows<float>;
 template class SymbolGame<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template struct PaddedRows<double>;
 template class SymbolGame<double>;
 #endif

@@ -153,7 +153,7 @@ void ConvNetwork<Scalar>::backward(const Scalar* parameters, const Matrix<Scalar
 }
 
 template class ConvNetwork<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class ConvNetwork<double>;
 #endif
 

@@ -61,7 +61,7 @@ void CodebookEncoder<Scalar>::backward(const Vector<Scalar>& parameters, const M
 }
 
 template class CodebookEncoder<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class CodebookEncoder<double>;
 #endif
 

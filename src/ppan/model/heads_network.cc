@@ -368,7 +368,7 @@ void HeadsNetwork<Scalar>::backward(const Vector<Scalar>& parameters, const Cell
 }
 
 template class HeadsNetwork<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class HeadsNetwork<double>;
 #endif
 

@@ -55,9 +55,7 @@ void activate_backward(Activation activation, const Matrix<Scalar>& values, Matr
 
 template void activate(Activation, Matrix<float>&);
 template void activate_backward(Activation, const Matrix<float>&, Matrix<float>&);
-#ifdef PPAN_DOUBLE_NETWORKS
 template void activate(Activation, Matrix<double>&);
 template void activate_backward(Activation, const Matrix<double>&, Matrix<double>&);
-#endif
 
 }  // namespace ppan

@@ -56,7 +56,7 @@ void Adam<Scalar>::step(double rate, const Vector<Scalar>& gradient, Vector<Scal
 }
 
 template class Adam<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class Adam<double>;
 #endif
 

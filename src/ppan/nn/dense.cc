@@ -113,8 +113,8 @@ void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, con
   cblas_sgemm(CblasColMajor, ta, tb, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1.0F, a,
               static_cast<int>(lda), b, static_cast<int>(ldb), 0.0F, c, static_cast<int>(ldc));
 }
-[[maybe_unused]] void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, const double* a,
-                           Index lda, const double* b, Index ldb, double* c, Index ldc) {
+void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, const double* a, Index lda,
+          const double* b, Index ldb, double* c, Index ldc) {
   cblas_dgemm(CblasColMajor, ta, tb, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1.0, a,
               static_cast<int>(lda), b, static_cast<int>(ldb), 0.0, c, static_cast<int>(ldc));
 }
@@ -220,10 +220,8 @@ void sum_record_columns(Index records, Index count, Index outputs, const std::in
 template void dense_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);
 template void dense_backward_input(Index, Index, Index, const float*, const float*, float*);
 template void dense_backward_weights(Index, Index, Index, const float*, const float*, float*, float*);
-#ifdef PPAN_DOUBLE_NETWORKS
 template void dense_forward(Index, Index, Index, const double*, const double*, const double*, bool, double*);
 template void dense_backward_input(Index, Index, Index, const double*, const double*, double*);
 template void dense_backward_weights(Index, Index, Index, const double*, const double*, double*, double*);
-#endif
 
 }  // namespace ppan

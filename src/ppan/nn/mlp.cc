@@ -109,8 +109,6 @@ void Mlp<Scalar>::backward(const Scalar* parameters, const Matrix<Scalar>& input
 }
 
 template class Mlp<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
 template class Mlp<double>;
-#endif
 
 }  // namespace ppan

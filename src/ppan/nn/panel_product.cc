@@ -246,10 +246,8 @@ void panel_sum_columns(Index records, Index count, Index outputs, const std::int
 template void panel_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);
 template void panel_backward_input(Index, Index, Index, const float*, const float*, float*);
 template void panel_backward_weights(Index, Index, Index, const float*, const float*, float*);
-#ifdef PPAN_DOUBLE_NETWORKS
 template void panel_forward(Index, Index, Index, const double*, const double*, const double*, bool, double*);
 template void panel_backward_input(Index, Index, Index, const double*, const double*, double*);
 template void panel_backward_weights(Index, Index, Index, const double*, const double*, double*);
-#endif
 
 }  // namespace ppan

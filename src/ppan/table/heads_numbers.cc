@@ -67,7 +67,7 @@ void NumberCodes<Scalar>::of_levels(std::size_t n, const Matrix<Scalar>& gradien
 }
 
 template class NumberCodes<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class NumberCodes<double>;
 #endif
 

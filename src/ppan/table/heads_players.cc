@@ -81,7 +81,7 @@ void CellPlayer<Scalar>::step(const CellRows& rows, const Matrix<Scalar>& number
 }
 
 template class CellPlayer<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class CellPlayer<double>;
 #endif
 

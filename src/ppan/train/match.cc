@@ -393,7 +393,7 @@ StepReport Match<Scalar>::step_mechanism(const Records<Scalar>& batch, double ra
 }
 
 template class Match<float>;
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template class Match<double>;
 #endif
 

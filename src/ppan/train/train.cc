@@ -269,7 +269,7 @@ Observer early_stop(int patience, double least_gain) {
 
 template Trained<float> train(const Records<float>&, const TrainOptions&, const std::vector<Observer>&,
                               TrainStart<float>);
-#ifdef PPAN_DOUBLE_NETWORKS
+#ifdef PPAN_DOUBLE_TRAINING
 template Trained<double> train(const Records<double>&, const TrainOptions&, const std::vector<Observer>&,
                                TrainStart<double>);
 #endif
