@@ -48,6 +48,8 @@ class Codebook(TableTest):
         self.assertTrue(all(row["task_score"] for row in rows if row["series"] == "reference/dropped"))
         with open(self.path("run", "report.html")) as file:
             self.assertTrue("What a recipient loses" in file.read())
+        with open(self.path("run", "task.svg")) as file:
+            self.assertIn("retires: AUC", file.read())
 
     def test_released_rows_make_sense(self):
         out = self.succeed("release", self.path("run", "point-02.ppan"), self.path("workers.csv"), "-o", "-", "--quiet")

@@ -12,7 +12,21 @@ constexpr const char* kMixtures =
 constexpr const char* kBelief =
     "What the training adversary believes is no evidence and is shown only beside the measurement.";
 
+constexpr const char* kOthers =
+    "Only the sensitive columns of the job were attacked. What the release tells about other attributes was "
+    "not measured.";
+
 }  // namespace
+
+std::vector<std::string> not_of_any_run() {
+  return {
+      "Leakage is an average over records: some may give away more than others. It is not differential "
+      "privacy.",
+      "The numbers hold for data like those of this run, and for one release of each record. Several "
+      "releases of a record tell more.",
+      "What attackers found is a lower bound. A stronger attacker, or one with other data about the same "
+      "people, may learn more; only an upper bound excludes that."};
+}
 
 std::vector<std::string> of_rows() {
   return {
@@ -23,11 +37,7 @@ std::vector<std::string> of_rows() {
 }
 
 std::vector<std::string> not_of_rows() {
-  return {"A stronger attacker, or one with other data about the same people, may learn more.",
-          "Leakage is a mean over the records. It does not bound what is learned about one of them, and it "
-          "is not "
-          "differential privacy.",
-          "Records unlike those of the table, and several releases of the same record, were not measured."};
+  return {kOthers};
 }
 
 std::vector<std::string> of_images() {
@@ -41,13 +51,7 @@ std::vector<std::string> of_images() {
 }
 
 std::vector<std::string> not_of_images() {
-  return {
-      "A stronger attacker, or one with other data about the same people, may learn more; only an upper "
-      "bound excludes "
-      "that.",
-      "Leakage is a mean over the images. It does not bound what is learned about one of them, and it is not "
-      "differential privacy.",
-      "Only the label is hidden. Whatever else an image shows may still be seen in its release."};
+  return {"Only the label is hidden. Whatever else an image shows may still be seen in its release."};
 }
 
 std::vector<std::string> of_digits() {
@@ -64,8 +68,7 @@ std::vector<std::string> of_digits() {
 }
 
 std::vector<std::string> not_of_digits() {
-  return {kBelief,
-          "A stronger attacker may find more than was found here; only an upper bound excludes that."};
+  return {kBelief};
 }
 
 std::vector<std::string> of_audit() {
@@ -76,8 +79,7 @@ std::vector<std::string> of_audit() {
 }
 
 std::vector<std::string> not_of_audit() {
-  return {
-      "Leakage does not bound what is learned about a single record, and it is not differential privacy."};
+  return {kOthers};
 }
 
 namespace {

@@ -8,6 +8,9 @@
 
 namespace ppan::claims {
 
+/// What no run shows; every page says so, whatever else it claims.
+std::vector<std::string> not_of_any_run();
+
 /// A curve of a table.
 std::vector<std::string> of_rows();
 std::vector<std::string> not_of_rows();

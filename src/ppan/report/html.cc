@@ -9,6 +9,7 @@
 
 #include "ppan/core/error.h"
 #include "ppan/core/file.h"
+#include "ppan/report/claims.h"
 #include "ppan/report/figure.h"
 #include "ppan/report/html_parts.h"
 #include "ppan/report/page_assets.h"
@@ -28,14 +29,6 @@ constexpr std::uintmax_t kLargestImage = 8U << 20U;
 constexpr int kPhoneWidth =
     400;  // of the curve on narrow screens, where the wide one's labels would be too small
 constexpr int kPhoneHeight = 340;
-
-// Said on every page, whatever the run claims.
-constexpr std::array kNeverClaimed{
-    "Leakage is an average over records. Some records may give away more than others.",
-    "The numbers hold for data like those of this run, for one release of each record. Releasing a record "
-    "again can give away more.",
-    "A bound found by attackers says what those attackers could do. Others may do better.",
-};
 
 // "sha256-..." of an inline script or style, as a content-security policy names it.
 std::string policy_hash(std::string_view text) {
@@ -100,6 +93,12 @@ void add_pick(Page& page, const RunFiles& run, const Recommendation& pick) {
            html::sentence(*row.leakage_estimate()),
            upper_end ? fmt::format(" The audit allows for up to {} nats.", html::number(*upper_end))
                      : std::string());
+  if (has_task_score(row)) {
+    page.add("<span>Task: {} {} on originals; the loss is {}.</span>",
+             escape(row.text(curve_column::kTaskMetric)),
+             html::number(*row.number(curve_column::kTaskScore), 3),
+             html::number(row.number(curve_column::kTaskLoss)));
+  }
   page.add("<button type=\"button\" data-choose=\"{}\">Choose this point</button></li>", pick.row);
 }
 
@@ -138,7 +137,8 @@ void add_summary(Page& page, const RunFiles& run, const std::vector<Recommendati
   }
   add_picks(page, run, picks);
   std::vector<std::string> not_claimed = s.not_claimed;
-  not_claimed.insert(not_claimed.end(), kNeverClaimed.begin(), kNeverClaimed.end());
+  const std::vector<std::string> never = claims::not_of_any_run();
+  not_claimed.insert(not_claimed.end(), never.begin(), never.end());
   page.raw("<div class=\"claims\">");
   add_list(page, "What the numbers support", s.claimed);
   add_list(page, "What is not claimed", not_claimed);
@@ -256,70 +256,6 @@ void add_trade_off(Page& page, const RunFiles& run, std::size_t start) {
   page.raw("</div></div>");
   add_curve_table(page, run.curve);
   page.raw("</section>");
-}
-
-// What the released rows are like.
-std::string row_cells(const CurveRow& row) {
-  const auto share = [&](std::string_view column) {
-    const auto value = row.number(column);
-    return value ? fmt::format("{:.2f}&nbsp;%", 100 * *value) : std::string();
-  };
-  const auto associations = row.number("associations");
-  const std::string original = share("copied_original");
-  return fmt::format(
-      "<td class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}{}</td>",
-      share("changed"), associations ? html::number(*associations, 3) : std::string(), share("spikes"),
-      share("copied"), original.empty() ? std::string() : fmt::format(" ({})", original));
-}
-
-// What a recipient of the release loses, where a task was measured. Of images there are no columns and cells.
-void add_recipient(Page& page, const RunFiles& run) {
-  const auto measured = [](const CurveRow& row) {
-    return row.number(curve_column::kTaskScore) && row.series != "ppan/hull";
-  };
-  if (std::none_of(run.curve.rows.begin(), run.curve.rows.end(), measured)) return;
-  const bool images = std::any_of(run.curve.rows.begin(), run.curve.rows.end(),
-                                  [](const CurveRow& row) { return row.series == "ppan/images"; });
-  const char* records = images ? "images" : "rows";
-  page.add(
-      "<section aria-labelledby=\"recipient\"><h2 id=\"recipient\">What a recipient loses</h2><p "
-      "class=\"note\">{0} learn the task from released {1}. Tested on original {1}: does what was learned "
-      "hold in "
-      "the world? Tested on released {1}: what would a recipient report?",
-      images ? "New networks" : "Boosted trees", records);
-  if (!images) {
-    page.raw(
-        " Of several tasks the first; the loss is the greatest of all. Associations: how far Cramer's V of "
-        "two "
-        "columns is off, on average over all pairs; spikes: the greatest change of the share of a frequent "
-        "value of "
-        "a number; rows of others: released rows that equal a training row in every column, in brackets how "
-        "many of "
-        "the original held-out rows do.");
-  }
-  page.add(
-      "</p><div class=\"scroll\"><table id=\"recipient-table\"><thead><tr><th>release</th><th>task</th><th "
-      "class=\"r\">on original {0}</th><th class=\"r\">95&nbsp;% interval</th><th class=\"r\">on released "
-      "{0}</th><th class=\"r\">loss</th><th class=\"r\">leakage</th>{1}</tr></thead><tbody>",
-      records,
-      images ? ""
-             : "<th class=\"r\">cells changed</th><th class=\"r\">associations</th><th "
-               "class=\"r\">spikes</th><th class=\"r\">rows of others</th>");
-  const auto cell = [](const std::optional<double>& value) {
-    return value ? html::number(*value, 3) : std::string();
-  };
-  for (const CurveRow& row : run.curve.rows) {
-    if (!measured(row)) continue;
-    page.add(
-        "<tr><td>{}: {}</td><td>{}</td><td class=\"r\">{}</td><td class=\"r\">{} to {}</td><td "
-        "class=\"r\">{}</td><td class=\"r\">{}</td><td class=\"r\">{}</td>{}</tr>",
-        escape(row.series), escape(row.text("label")), escape(row.text(curve_column::kTaskMetric)),
-        cell(row.number(curve_column::kTaskScore)), cell(row.number(curve_column::kTaskLow)),
-        cell(row.number(curve_column::kTaskHigh)), cell(row.number(curve_column::kTaskReleased)),
-        cell(row.number(curve_column::kTaskLoss)), cell(row.leakage),
-        images ? std::string() : row_cells(row));
-  }
-  page.raw("</tbody></table></div></section>");
 }
 
 void add_points(Page& page, const RunFiles& run) {
@@ -454,7 +390,7 @@ RunFiles read_run(const std::filesystem::path& directory) {
   std::erase(run.files, "report.html");
   std::erase_if(run.files, [](const std::string& name) { return name.starts_with('.'); });  // the custodian's
 
-  std::set<std::string> named{"curve.svg"};
+  std::set<std::string> named{"curve.svg", "task.svg"};
   for (const ImageDetail& image : run.details.images) named.insert(image.file);
   for (const PointDetails& point : run.details.points) {
     for (const ImageDetail& image : point.images) named.insert(image.file);
@@ -472,10 +408,13 @@ RunFiles read_run(const std::filesystem::path& directory) {
 std::filesystem::path write_report(const std::filesystem::path& directory) {
   RunFiles run = read_run(directory);
   // The directory may be a stranger's: a link in it does not lead the page elsewhere.
-  write_file(directory / "curve.svg", to_svg(trade_off_figure(run.curve, run.summary, run.optimum)),
-             Access::kShared, Links::kReplace);
-  const auto place = std::lower_bound(run.files.begin(), run.files.end(), "curve.svg");
-  if (place == run.files.end() || *place != "curve.svg") run.files.insert(place, "curve.svg");
+  const auto write_figure = [&](const std::string& name, const Figure& figure) {
+    write_file(directory / name, to_svg(figure), Access::kShared, Links::kReplace);
+    const auto place = std::lower_bound(run.files.begin(), run.files.end(), name);
+    if (place == run.files.end() || *place != name) run.files.insert(place, name);
+  };
+  write_figure("curve.svg", trade_off_figure(run.curve, run.summary, run.optimum));
+  if (const auto task = task_figure(run.curve, run.summary)) write_figure("task.svg", *task);
   std::filesystem::path page = directory / "report.html";
   write_file(page, to_html(run), Access::kShared, Links::kReplace);
   return page;
@@ -498,7 +437,7 @@ std::string to_html(const RunFiles& run) {
   add_header(page, run);
   page.raw("<main>");
   add_summary(page, run, picks);
-  add_recipient(page, run);
+  html::add_recipient(page, run);
   add_trade_off(page, run, start);
   add_points(page, run);
   add_images(page, run);

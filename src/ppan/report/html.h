@@ -31,16 +31,16 @@ struct RunFiles {
 std::vector<std::string> files_of_run(const std::filesystem::path& directory);
 
 /// Reads curve.csv and summary.json, and metrics.jsonl, the details files and the images where they exist.
-/// SVG files other than curve.svg that no details file names are taken as images of the run. Throws
-/// Error(kUsage) when `run` is not a directory with a curve, Error(kBadInput) for a damaged file.
+/// SVG files other than curve.svg and task.svg that no details file names are taken as images of the run.
+/// Throws Error(kUsage) when `run` is not a directory with a curve, Error(kBadInput) for a damaged file.
 RunFiles read_run(const std::filesystem::path& run);
 
 /// The page. Everything that came from a user is escaped; no script but its own can run in it, and nothing is
 /// loaded from anywhere.
 std::string to_html(const RunFiles& run);
 
-/// Writes `run`/curve.svg and `run`/report.html from the other files of the run; returns the path of the
-/// page. Throws as read_run() does, and Error(kIo).
+/// Writes `run`/curve.svg, `run`/task.svg where a task was measured, and `run`/report.html from the other
+/// files of the run; returns the path of the page. Throws as read_run() does, and Error(kIo).
 std::filesystem::path write_report(const std::filesystem::path& run);
 
 }  // namespace ppan

@@ -45,6 +45,9 @@ std::string sentence(const Estimate& estimate);
 std::string duration(double seconds);
 std::string image_figure(const ImageDetail& image, const RunFiles& run);
 
+/// What a recipient of the release loses: the section is left out where no task was measured.
+void add_recipient(Page& page, const RunFiles& run);
+
 /// What belongs to one row of the curve: the numbers beside the figure ...
 std::string point_brief(const RunFiles& run, std::size_t row, bool dominated);
 /// ... and all the rest, below it.

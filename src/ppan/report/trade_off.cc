@@ -109,9 +109,15 @@ std::vector<FigurePoint> optimum_of(const CurveTable& table, const std::string& 
   return points;
 }
 
+// Rows that depend on nobody score by chance. Far below all others, they would take the scale of the figure.
+bool tells_nothing(std::string_view series) {
+  return series == "reference/constant" || series == "reference/independent";
+}
+
 std::string point_label(const CurveRow& row, int number) {
   return series_title(row.series) + ", point " + std::to_string(number) + ": distortion " +
-         show_number(*row.distortion, 4) + ", leakage " + show_number(*row.leakage, 4) + " nats";
+         (row.distortion ? show_number(*row.distortion, 4) : "unknown") + ", leakage " +
+         show_number(*row.leakage, 4) + " nats";
 }
 
 }  // namespace
@@ -227,6 +233,47 @@ Figure trade_off_figure(const CurveTable& table, const RunSummary& summary, cons
                      [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
     if (!series.points.empty()) figure.series.push_back(std::move(series));
   }
+  return figure;
+}
+
+bool has_task_score(const CurveRow& row) {
+  return row.number(curve_column::kTaskScore) && row.series != "ppan/hull";
+}
+
+std::optional<Figure> task_figure(const CurveTable& table, const RunSummary& summary) {
+  Figure figure;
+  figure.title = (summary.name.empty() ? "" : summary.name + ": ") + "what a recipient gets for what leaks";
+  figure.x.label = leakage_label(table);
+  const std::vector<int> numbers = point_numbers(table);
+  CurveTable drawn = table;  // so that looks are given to what is drawn only, and no two series share one
+  std::erase_if(drawn.rows, [](const CurveRow& row) {
+    return !row.leakage || !has_task_score(row) || tells_nothing(row.series);
+  });
+  for (const std::string& name : series_of(drawn)) {
+    // A line between releases is not a release: only the trained points are joined, to lead the eye.
+    FigureSeries series{
+        .name = series_title(name),
+        .kind = name.starts_with("ppan/") ? SeriesKind::kLineAndMarkers : SeriesKind::kMarkers,
+        .role = series_role(name, drawn)};
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const CurveRow& row = table.rows[i];
+      if (row.series != name || !row.leakage || !has_task_score(row)) continue;
+      const double score = *row.number(curve_column::kTaskScore);
+      const auto low = row.number(curve_column::kTaskLow);
+      const auto high = row.number(curve_column::kTaskHigh);
+      figure.y.label = std::string(row.text(curve_column::kTaskMetric));
+      series.points.push_back({.x = *row.leakage,
+                               .y = score,
+                               .interval = low && high ? std::optional(Interval{*low, *high}) : std::nullopt,
+                               .key = std::to_string(i),
+                               .label = point_label(row, numbers[i])});
+    }
+    std::stable_sort(series.points.begin(), series.points.end(),
+                     [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+    figure.series.push_back(std::move(series));
+  }
+  if (figure.series.empty()) return std::nullopt;
+  figure.y.label += " on originals";
   return figure;
 }
 

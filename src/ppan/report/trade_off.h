@@ -3,6 +3,7 @@
 // The one figure everybody asks for: distortion against leakage, a series for each of the curve, intervals
 // where they are known, the optimum and the references beside it.
 
+#include <optional>
 #include <string>
 
 #include "ppan/report/curve_file.h"
@@ -26,5 +27,12 @@ CurveTable take_optimum(CurveTable& table);
 /// fine grid; without them as marks at the distortions measured, because a chord between those would lie
 /// above it.
 Figure trade_off_figure(const CurveTable& table, const RunSummary& summary, const CurveTable& optimum = {});
+
+/// What a recipient gets for what leaks: leakage against the score of the first task, learned from released
+/// records and tested on original ones, with the intervals of the score. Keys as in trade_off_figure().
+/// Absent where no task was measured.
+std::optional<Figure> task_figure(const CurveTable& table, const RunSummary& summary);
+/// Whether the row has a score of its own to show: the completed curve has none.
+bool has_task_score(const CurveRow& row);
 
 }  // namespace ppan

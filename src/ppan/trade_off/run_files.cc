@@ -11,10 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 16> kNames{
-    ".fingerprint", "curve.csv",      "summary.json",  "metrics.jsonl",   "columns.json", "details.json",
-    "audit.json",   "findings.json",  "examples.json", "curve.svg",       "report.html",  "job.toml",
-    "images.svg",   "unchanged.ppan", "constant.ppan", "independent.ppan"};
+constexpr std::array<std::string_view, 17> kNames{
+    ".fingerprint", "curve.csv",      "summary.json",  "metrics.jsonl",    "columns.json", "details.json",
+    "audit.json",   "findings.json",  "examples.json", "curve.svg",        "report.html",  "job.toml",
+    "images.svg",   "unchanged.ppan", "constant.ppan", "independent.ppan", "task.svg"};
 
 // "point-07.ppan" for "point-", with as many digits as the number has.
 bool is_numbered(std::string_view name, std::string_view begin) {

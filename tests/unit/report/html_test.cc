@@ -12,6 +12,7 @@
 #include "ppan/core/file.h"
 #include "ppan/report/html_parts.h"
 #include "ppan/report/recommend.h"
+#include "ppan/report/trade_off.h"
 #include "unit/report/sample_run.h"
 #include "unit/report/xml_check.h"
 
@@ -197,16 +198,43 @@ TEST(Report, ShowsWhatARecipientLosesOfRowsAndOfImages) {
                 AllOf(HasSubstr("What a recipient loses"), HasSubstr("smile: AUC"), HasSubstr("0.875")));
     EXPECT_THAT(page, HasSubstr(images ? "New networks learn the task from released images"
                                        : "Boosted trees learn the task from released rows"));
+    // What leaks stands beside it with its direction and what the audit allows for.
+    EXPECT_THAT(between(page, "<table class=\"recipient\">", "</thead>"),
+                AllOf(HasSubstr("leakage, lower bound (95&nbsp;% interval)"), HasSubstr("allows for up to")));
     // Images have neither cells nor associations.
     EXPECT_EQ(page.find("associations</th>") == std::string::npos, images);
   }
 }
 
+TEST(Report, DrawsTheTaskAgainstTheLeakageAndFoldsNoiseAway) {
+  RunFiles run = sample_run({.points = 4, .columns = 1});
+  EXPECT_FALSE(task_figure(run.curve, run.summary));
+  const std::array series{"ppan/table", "reference/noise", "reference/constant", "ppan/hull"};
+  ASSERT_GE(run.curve.rows.size(), series.size());
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    run.curve.rows[i].series = series[i];
+    run.curve.rows[i].set(curve_column::kTaskMetric, "smile: AUC");
+    run.curve.rows[i].set(curve_column::kTaskScore, 0.75);
+  }
+  run.curve.rows.resize(series.size());
+  const auto figure = task_figure(run.curve, run.summary);
+  ASSERT_TRUE(figure);
+  // The completed curve is measured nowhere, and rows that depend on nobody would take the scale.
+  ASSERT_EQ(figure->series.size(), 2U);
+  EXPECT_EQ(figure->series[0].points.at(0).y, 0.75);
+  EXPECT_EQ(figure->series[0].points.at(0).x, *run.curve.rows[0].leakage);
+  EXPECT_NE(figure->series[0].role, figure->series[1].role);
+  const std::string page = to_html(run);
+  EXPECT_EQ(page_fault(page), "");
+  const std::string folded = between(page, "<summary>The other references</summary>", "</details>");
+  EXPECT_THAT(folded, AllOf(HasSubstr("independent noise"), HasSubstr("the same row for everybody")));
+}
+
 TEST(Report, SaysWhatIsNotClaimedAndNeverPromises) {
   for (const RunFiles& run : {sample_run({.points = 3, .columns = 2}), RunFiles{}}) {
     const std::string page = to_html(run);
-    EXPECT_THAT(page,
-                AllOf(HasSubstr("What is not claimed"), HasSubstr("Leakage is an average over records")));
+    EXPECT_THAT(page, AllOf(HasSubstr("What is not claimed"), HasSubstr("Leakage is an average over records"),
+                            HasSubstr("lower bound")));
     const std::string text = without_element(without_element(page, "style"), "script");
     EXPECT_FALSE(std::regex_search(text, std::regex("anonym|\\bsafe\\b", std::regex::icase)));
   }
