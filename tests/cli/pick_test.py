@@ -23,7 +23,7 @@ class Pick(RunTest):
 
     def test_a_point_by_number_is_that_model(self):
         text, model = self.pick("--point", "2", "--accept-inconclusive")
-        self.assertIn("point 2; distortion ", text)
+        self.assertIn("point 2\n  distortion ", text)
         original = json.loads(self.succeed("show", self.path("run", "point-02.ppan"), "--json"))
         self.assertEqual(model, original)
 
@@ -79,7 +79,7 @@ class Pick(RunTest):
     def test_points_are_judged_by_what_their_audit_allows_for(self):
         unchanged = next(row for row in self.rows() if row["series"] == "reference/unchanged")
         limit = (float(unchanged["leakage"]) + float(unchanged["leakage_high"])) / 2
-        self.assertIn("unchanged; ", self.pick("--leakage", str(limit), "--found", "--accept-inconclusive")[0])
+        self.assertIn("unchanged\n", self.pick("--leakage", str(limit), "--found", "--accept-inconclusive")[0])
         text, model = self.pick("--leakage", str(limit), "--accept-inconclusive")
         self.assertIn("allows for up to", text)
         self.assertLessEqual(model["origin"]["upper_end"], limit + 1e-9)

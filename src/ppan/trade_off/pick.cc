@@ -14,6 +14,7 @@
 #include "ppan/core/file.h"
 #include "ppan/core/printable.h"
 #include "ppan/core/suggest.h"
+#include "ppan/report/not_seen.h"
 
 namespace ppan {
 
@@ -285,8 +286,8 @@ namespace {
 
 std::string leakage_text(const std::optional<Estimate>& leakage, InformationUnit unit) {
   if (!leakage) return "unknown";
-  std::string text = fmt::format("{:.4g} {} ({}", from_nats(leakage->nats, unit), to_string(unit),
-                                 to_string(leakage->bound));
+  std::string text = fmt::format("{}{:.4g} {} ({}", not_seen(*leakage) ? "not seen: found " : "",
+                                 from_nats(leakage->nats, unit), to_string(unit), to_string(leakage->bound));
   if (leakage->interval95) {
     text += fmt::format(", 95 % interval {:.4g} to {:.4g}", from_nats(leakage->interval95->low, unit),
                         from_nats(leakage->interval95->high, unit));
@@ -299,15 +300,21 @@ std::string leakage_text(const std::optional<Estimate>& leakage, InformationUnit
 std::string to_text(const Picked& picked, InformationUnit unit) {
   const ModelOrigin& origin =
       std::visit([](const auto& model) -> const ModelOrigin& { return model.origin; }, picked.model);
-  std::string text = fmt::format("{}; distortion {:.4g}, leakage {}", printable(origin.label),
+  std::string text = fmt::format("{}\n  distortion  {:.4g}\n  leakage     {}", printable(origin.label),
                                  origin.distortion.value_or(0), leakage_text(origin.leakage, unit));
-  if (!picked.found)
-    text += fmt::format(", allows for up to {:.4g} {}", from_nats(picked.leakage, unit), to_string(unit));
-  if (picked.task_loss) text += fmt::format("; its task loses {:.3g}", std::max(0.0, *picked.task_loss));
+  if (!picked.found) {
+    text += fmt::format("\n              allows for up to {:.4g} {}", from_nats(picked.leakage, unit),
+                        to_string(unit));
+  }
+  if (picked.task_loss)
+    text += fmt::format("\n  task        its task loses {:.3g}", std::max(0.0, *picked.task_loss));
+  // Labels have commas of their own: "age, job redrawn".
   if (!picked.left_out.empty())
-    text += fmt::format("; left out as inconclusive: {}", fmt::join(picked.left_out, ", "));
+    text += fmt::format("\n  others      left out as inconclusive: {}", fmt::join(picked.left_out, "; "));
   const bool audited = std::visit([](const auto& model) { return model.audit.has_value(); }, picked.model);
-  return audited ? text : text + "; UNAUDITED";
+  return audited
+             ? text
+             : text + "\n  audit       UNAUDITED: attack it with 'ppan audit' on rows that it has never seen";
 }
 
 }  // namespace ppan

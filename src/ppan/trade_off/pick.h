@@ -67,7 +67,7 @@ struct Picked {
   bool found = false;                   ///< As in Choice.
   std::optional<double> task_loss{};    ///< Of a mixture the mean of what its parts lose.
 };
-/// What it is and leaks, in a line for people.
+/// What it is and what it leaks, a line for each fact.
 std::string to_text(const Picked& picked, InformationUnit unit);
 /// The model of the choice from a run directory.
 Picked pick(const std::filesystem::path& run, const Choice& choice,
