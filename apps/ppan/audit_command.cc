@@ -57,7 +57,8 @@ Examples:
   ppan audit --original visits.csv --released released.csv --sensitive diagnosis --together patient --out audit)");
   option(*command, "model", options->model, "MODEL", "Model file to audit, with --data");
   option(*command, "--data", options->data, "FILE",
-         "Table (CSV) the model was not trained on, sensitive columns and all; or images, a directory of PNG "
+         "Table (CSV, Parquet, SQL, ...) the model was not trained on, sensitive columns and all; or images, "
+         "a directory of PNG "
          "files or an IDX file");
   option(*command, "--labels", options->labels, "FILE", "Labels of the images; default: those beside them");
   command->add_flag("--save", options->save,
@@ -68,9 +69,10 @@ Examples:
          "Secret with which the fingerprint of --data is made; without it none is kept");
   option(*command, "--out", options->out, "DIR", "Directory to write the findings and a report to");
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
-  option(*command, "--original", options->original, "FILE", "Table (CSV) with the sensitive columns");
+  option(*command, "--original", options->original, "FILE",
+         "Table (CSV, Parquet, SQL, ...) with the sensitive columns");
   option(*command, "--released", options->released, "FILE",
-         "Table (CSV) that was or will be released, row by row");
+         "Table (CSV, Parquet, SQL, ...) that was or will be released, row by row");
   option(*command, "--sensitive", options->sensitive, "COLUMN",
          "Column of the original to protect; several are also attacked jointly; of a model: as in its job");
   option(*command, "--side", options->side, "COLUMN", "Column of the original that attackers know anyway");
@@ -86,7 +88,7 @@ Examples:
   command->add_flag("--unaligned", options->unaligned,
                     "The release is not row by row (synthetic data): infer the sensitive columns from it");
   option(*command, "--control", options->control, "FILE",
-         "With --unaligned: table (CSV) of records that the release was not made from");
+         "With --unaligned: table (CSV, Parquet, SQL, ...) of records that the release was not made from");
   command->add_flag("--scan", options->scan,
                     "Attack every other column of the original that is not released");
   command->add_flag("--quick", options->options.quick, "Fewer attackers and rows");
