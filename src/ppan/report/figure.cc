@@ -48,6 +48,7 @@ constexpr Look kLooks[] = {
     {"reference", "#6E6E6E", "#A8A8A8", Shape::kCross, "2 4"},
     {"reference2", "#A0468C", "#E59AD0", Shape::kDiamond, "9 3 2 3"},
     {"reference3", "#7A5C00", "#D9B64A", Shape::kTriangle, "5 3"},
+    {"reference4", "#6E6E6E", "#A8A8A8", Shape::kPlus, "6 2 1 2"},
     {"conventional", "#B87800", "#F0B73E", Shape::kDiamond, "8 4"},
     {"conventional2", "#A0468C", "#E59AD0", Shape::kTriangle, "3 3"},
     {"belief", "#5A9BC4", "#4C7FA0", Shape::kHollowCircle, "1 4"},

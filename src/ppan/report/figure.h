@@ -35,10 +35,11 @@ enum class SeriesRole {
   kReference,  ///< Time-sharing and other mechanisms to beat.
   kReference2,
   kReference3,
+  kReference4,
   kConventional,
   kConventional2,
   kBelief,  ///< What the training adversary thinks: drawn pale, never evidence.
-  kBefore,  ///< Of two distributions, the original.
+  kBefore,  ///< The original: of two distributions, or as a release that changes nothing.
   kAfter,   ///< ... and the release.
 };
 

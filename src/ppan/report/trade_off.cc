@@ -140,21 +140,20 @@ SeriesRole series_role(const std::string& series, const CurveTable& table) {
     return kConventional[static_cast<std::size_t>(rank_among(series, table, "conventional")) %
                          kConventional.size()];
   }
+  if (series == "reference/unchanged") return SeriesRole::kBefore;
   if (starts_with(series, "reference/")) {
-    // The last two are those of further learned series, which runs with so many references do not have.
-    constexpr std::array kReferences{SeriesRole::kReference,     SeriesRole::kReference2,
-                                     SeriesRole::kReference3,    SeriesRole::kConventional,
-                                     SeriesRole::kConventional2, SeriesRole::kLearned2,
-                                     SeriesRole::kLearned3};
-    const auto rank = static_cast<std::size_t>(rank_among(series, table, "reference/"));
-    // Beside redrawn columns, which have the first of these two; those that come round again share the look
-    // of single points.
+    // The last two are those of further learned series, which runs with so many references do not have; of
+    // these, redrawn columns take the last but one.
+    std::vector<SeriesRole> looks{SeriesRole::kReference,    SeriesRole::kReference2,
+                                  SeriesRole::kReference3,   SeriesRole::kReference4,
+                                  SeriesRole::kConventional, SeriesRole::kConventional2,
+                                  SeriesRole::kLearned2,     SeriesRole::kLearned3};
     const std::vector<std::string> names = series_of(table);
-    if (std::find(names.begin(), names.end(), "ppan/redrawn") != names.end()) {
-      const std::size_t others = rank % (kReferences.size() - 1);
-      return others + 2 == kReferences.size() ? SeriesRole::kLearned3 : kReferences[others];
-    }
-    return kReferences[rank % kReferences.size()];
+    if (std::find(names.begin(), names.end(), "ppan/redrawn") != names.end())
+      std::erase(looks, SeriesRole::kLearned2);
+    const bool counted = std::find(names.begin(), names.end(), "reference/unchanged") != names.end();
+    const int rank = rank_among(series, table, "reference/") - (counted ? 1 : 0);
+    return looks[static_cast<std::size_t>(std::max(rank, 0)) % looks.size()];
   }
   constexpr std::array kLearned{SeriesRole::kLearned, SeriesRole::kLearned2, SeriesRole::kLearned3};
   const std::size_t end = series.find_first_of("@/");
