@@ -1,5 +1,5 @@
-# What the libraries link, from the distribution's packages (script/bootstrap installs them). Installed beside
-# ppan-config.cmake and read by it, so that those who link the library find the same things.
+# The libraries that ppan links, from the distribution's packages (script/bootstrap installs them). This file is installed beside
+# ppan-config.cmake and included by it, so that projects that link ppan find the same libraries.
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
@@ -10,6 +10,6 @@ find_package(ZLIB REQUIRED)
 set(BLA_VENDOR OpenBLAS)
 find_package(BLAS REQUIRED)
 unset(BLA_VENDOR)
-# Databases are built in when they are found (src/ppan/open).
+# Optional: database backends are built if found (src/ppan/open).
 find_package(SQLite3 QUIET)
 find_package(PostgreSQL QUIET)

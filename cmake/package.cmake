@@ -1,9 +1,9 @@
-# A Debian package of command, library, headers, manual page and documentation: script/package deb builds it for any x86-64
-# processor and tries it on a clean Debian.
+# The Debian package: command, library, headers, manual page and documentation. script/package deb builds it for any x86-64
+# processor and tests it on a clean Debian.
 include(GNUInstallDirs)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# The manual page says what the command's own help says.
+# The manual page is generated from the help of the command.
 set(manual ${PROJECT_BINARY_DIR}/ppan.1)
 add_custom_command(OUTPUT ${manual}
                    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/manual_page.py $<TARGET_FILE:ppan_cli> ${manual}
@@ -30,9 +30,9 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# What the command is linked with, by the packages that hold it.
+# Derives dependencies from the shared libraries that the command links.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Who compiles against the library needs the headers of others; who uses the command does not.
+# Only needed to compile against the library.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
     "g++, cmake, libeigen3-dev, nlohmann-json3-dev, libfmt-dev, libssl-dev, zlib1g-dev, libpng-dev, libopenblas-dev, libsqlite3-dev, libpq-dev, libxgboost-dev")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)

@@ -1,22 +1,23 @@
-# Half of the time of a compilation goes into reading the headers of Eigen, JSON, fmt and the standard library. They are read
-# once: one precompiled header for the library, one for the command and the report, one for the tests. No header of our own is
-# in them, so a change of ours does not make them anew; and since consumers build without them (PPAN_PCH is off inside another
-# project), every file includes what it uses.
+# Half of the compile time goes into parsing the headers of Eigen, JSON, fmt and the standard library, so they are precompiled: once for
+# optimised stages, once for COLD stages and the command, once for the tests. None of our own headers is included, so a change of
+# ours does not rebuild them. Consumers build without them (PPAN_PCH is off inside another project), so a missing include is still
+# found.
 set(ppan_precompiled <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <mutex> <optional>
                      <string> <string_view> <utility> <variant> <vector> <Eigen/Core> <fmt/format.h> <fmt/ranges.h>)
 
-# The macros of every header in it must be the same wherever it is used.
+# Macros must have the same values wherever a precompiled header is used.
 target_compile_definitions(ppan_flags INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
 if(PPAN_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(ppan_flags INTERFACE -fpch-preprocess)
 endif()
 
-# Optimised hard only where it is hot: what words, files and figures are made by, and the tests, compile faster so.
+# For code that never takes long (COLD stages, the command, the tests): little optimisation, fast compilation. Not -O0, not even with
+# sanitizers: that halves the compile time of theory and its tests, but running them then takes minutes.
 add_library(ppan_cold INTERFACE)
 target_compile_options(ppan_cold INTERFACE $<$<CONFIG:Release>:-O1>)
 
-# ppan_precompiled_headers(NAME [PIC] HEADERS ... LINKS ...) makes one; ppan_use_precompiled(TARGET NAME) uses it. The flags of
-# both must be the same.
+# ppan_precompiled_headers(NAME [PIC] HEADERS ... LINKS ...) creates one; ppan_use_precompiled(TARGET NAME) uses it. Both need the
+# same flags.
 function(ppan_precompiled_headers name)
   cmake_parse_arguments(ARG "PIC" "" "HEADERS;LINKS" ${ARGN})
   if(NOT PPAN_PCH)
@@ -40,7 +41,7 @@ endfunction()
 
 ppan_precompiled_headers(ppan_pch PIC HEADERS ${ppan_precompiled} <nlohmann/json.hpp>
                          LINKS nlohmann_json::nlohmann_json)
-# GCC compiles what uses a precompiled header as hard as that was compiled, whatever the flags say: a header for each.
+# GCC takes the optimisation level from the precompiled header, whatever the flags of the file say, so each level needs its own.
 if(PPAN_DEVELOPER)
   find_package(CLI11 REQUIRED)
   set(ppan_cold_more <CLI/App.hpp>)

@@ -1,11 +1,13 @@
-# ppan_stage(NAME [COLD|SELDOM|HOT] HEADERS ... SOURCES ... [USES stage ...] [LINKS target ...] [PRIVATE_LINKS target ...])
-# declares one stage of the path: a static library ppan_NAME with alias ppan::NAME, whose public headers must
-# each compile alone, and which may include only the stages it USES (checked by tests/layers). COLD: nothing in it takes
-# long, so it is compiled for fast compilation; SELDOM: nothing in it takes long in a release, a curve or an audit, so it is compiled
-# so where somebody builds once to install (PPAN_UNITY); HOT: where the time of a training goes, always compiled for speed. With
-# PPAN_COLD all but those are COLD.
+# ppan_stage(NAME [HOT|COLD] HEADERS ... SOURCES ... [USES stage ...] [LINKS target ...] [PRIVATE_LINKS target ...])
+# declares one stage: a static library ppan_NAME with the alias ppan::NAME. Each of its public headers must compile alone, and it
+# may include only the stages it USES (checked by tests/layers).
+#
+# HOT marks the stages where training spends its time, COLD those that never take long. PPAN_OPTIMISE decides what that means:
+#   all    every stage is compiled with the flags of the build type
+#   most   COLD stages are compiled for fast compilation (ppan_cold)
+#   hot    all stages but the HOT ones are
 function(ppan_stage name)
-  cmake_parse_arguments(ARG "COLD;SELDOM;HOT" "" "HEADERS;SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;COLD" "" "HEADERS;SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(target ppan_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(ppan::${name} ALIAS ${target})
@@ -14,17 +16,11 @@ function(ppan_stage name)
   target_link_libraries(${target} PUBLIC ppan_abi ${uses} ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS}
                                                                                $<BUILD_INTERFACE:ppan_flags>)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  if((ARG_COLD AND PPAN_DEVELOPER) OR ((ARG_COLD OR ARG_SELDOM) AND PPAN_UNITY)
-     OR (PPAN_COLD AND NOT ARG_HOT))
-    set(cold ON)
-    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ppan_cold>)
-  endif()
-  if(NOT COMMAND ppan_use_precompiled)
-    # A stage by itself, as the tests of this file have it.
-  elseif(ARG_HOT AND PPAN_UNITY)
-    # Not with a precompiled header that others use at -O2 (precompiled.cmake).
+  if(ARG_HOT AND PPAN_UNITY)
+    # GCC ignores the level of a file that uses a precompiled header of another level (precompiled.cmake), so none is used here.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
-  elseif(cold)
+  elseif((ARG_COLD AND PPAN_OPTIMISE STREQUAL "most") OR (NOT ARG_HOT AND PPAN_OPTIMISE STREQUAL "hot"))
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ppan_cold>)
     ppan_use_precompiled(${target} ppan_cold_pch)
   else()
     ppan_use_precompiled(${target} ppan_pch)
@@ -33,7 +29,7 @@ function(ppan_stage name)
     ppan_unity(${target})
   endif()
   set_property(GLOBAL APPEND PROPERTY PPAN_STAGES ${target})
-  # Written out for the layer check.
+  # For the layer check.
   string(REPLACE ";" " " uses_text "${ARG_USES}")
   set_property(GLOBAL APPEND_STRING PROPERTY PPAN_LAYERS "${name}: ${uses_text}\n")
 endfunction()

@@ -1,8 +1,8 @@
-# Several files of a stage compiled as one: most of the time of a compilation goes into reading headers and into templates that
-# many files need. Who builds once and installs gains by it; who changes a file and builds again does not.
+# Unity builds: most of the compile time goes into parsing headers and instantiating templates that many files share. This pays for a
+# build that is made once, not for one that is repeated after each change.
 #
-# ppan_unity(TARGET [--by-name]) does so for the sources of a target; the option is that of unity_groups.py. Files with compile
-# options of their own stay by themselves.
+# ppan_unity(TARGET [--by-name]) groups the sources of a target; --by-name is an option of unity_groups.py. Files with their own
+# compile options are compiled alone.
 function(ppan_unity target)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   get_target_property(sources ${target} SOURCES)
@@ -12,7 +12,7 @@ function(ppan_unity target)
   foreach(source group IN ZIP_LISTS sources groups)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
-  # GCC takes the file that includes the others for a header, and warns of what others could see in it.
+  # GCC treats the included sources as headers and warns about types that use their unnamed namespaces.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()

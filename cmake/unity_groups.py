@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Which files of a stage are compiled as one (PPAN_UNITY): those that do not give the same name to two things in their unnamed
-namespaces, up to some thousand lines. Prints the number of the group of each file, in their order, separated by semicolons.
-Functions of one name with other parameters are two things; with --by-name, for files that convert arguments freely, they are not.
+"""Groups the files of a stage for a unity build (PPAN_UNITY). Files whose unnamed namespaces declare the same name go into different
+groups, and a group has at most a few thousand lines. Prints the group number of each file, in order, separated by semicolons.
+Overloads do not clash, except with --by-name, which is for files where implicit conversions could select the wrong one.
 
     unity_groups.py [--by-name] FILE ...
 """

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from check_headers import includes_of, problems_of, reaching
+from check_headers import choose_shared, includes_of, problems_of
 
 COMPILER = sys.argv[1:]
 MATRIX = "#pragma once\n#include <Eigen/Core>\n"
@@ -25,7 +25,7 @@ class HeadersTest(unittest.TestCase):
                 (sources / f"ppan/core/{name}.h").write_text("#pragma once\n" + text)
             work = Path(directory) / "work"
             work.mkdir()
-            self.reaches = reaching(includes_of(sources), "ppan/core/matrix.h")
+            self.shared = choose_shared(list(includes_of(sources)), includes_of(sources), sources)
             return problems_of(includes_of(sources), sources, work, COMPILER)
 
     def test_headers_that_include_what_they_use_pass(self):
@@ -35,7 +35,24 @@ class HeadersTest(unittest.TestCase):
             plain="#include <string>\ninline std::string c;\n",
         )
         self.assertEqual(found, [])
-        self.assertEqual(self.reaches, {"ppan/core/direct.h", "ppan/core/through.h"})
+        with_matrix = {name for name, shared in self.shared.items() if shared == "ppan/core/matrix.h"}
+        self.assertEqual(with_matrix, {"ppan/core/direct.h", "ppan/core/through.h"})
+
+    def test_the_costliest_header_in_common_is_shared(self):
+        includes = {"matrix.h": [], "deep.h": ["matrix.h"], **{f"user{n}.h": ["deep.h"] for n in range(5)}}
+        with tempfile.TemporaryDirectory() as directory:
+            texts = {"matrix.h": "#include <Eigen/Core>\n", "deep.h": "#include <nlohmann/json.hpp>\n"}
+            for name in includes:
+                (Path(directory) / name).write_text(texts.get(name, ""))
+            shared = choose_shared(list(includes), includes, directory)
+        self.assertEqual({shared[f"user{n}.h"] for n in range(5)}, {"deep.h"})
+        self.assertIn(shared["deep.h"], ("matrix.h", None))
+
+    def test_a_shared_header_that_does_not_compile_is_found(self):
+        users = {f"user{n}": '#include "ppan/core/deep.h"\n' for n in range(3)}
+        found = self.problems(deep="#include <cstddef>\ninline std::multimap<int, int> lost;\n", **users)
+        self.assertEqual(self.shared["ppan/core/user0.h"], "ppan/core/deep.h")
+        self.assertTrue(any("multimap" in text for text in found))
 
     def test_a_header_without_its_string_is_found(self):
         (found,) = self.problems(needy="inline std::string lost;\n")

@@ -1,15 +1,17 @@
 #pragma once
 
-// Values as bytes and back, bit for bit: for results that go from one process to another of the same version.
-// Files that are kept, or that come from strangers, have formats of their own.
+// Serialises values bit by bit, to pass results between processes of the same version. Files that are kept,
+// or that come from an untrusted source, have their own formats.
 //
-// A struct takes part by a function that lists its members, found by the struct's namespace:
+// A struct is supported by a function in its namespace that lists its members:
 //
 //     template <typename Archive>
 //     void members(Archive& archive, Estimate& value) {
-//       auto& [nats, interval95, bound, method, samples] = value;  // a member that is added stops the
-//       compiler archive(nats, interval95, bound, method, samples);
+//       auto& [nats, interval95, bound, method, samples] = value;
+//       archive(nats, interval95, bound, method, samples);
 //     }
+//
+// The structured binding stops compiling when a member is added.
 
 #include <cstdint>
 #include <cstring>
@@ -41,7 +43,7 @@ class ByteWriter {
     if constexpr (std::is_arithmetic_v<Value> || std::is_enum_v<Value>) {
       raw(&value, sizeof value);
     } else {
-      // The same list serves both directions; this one changes nothing.
+      // members() serves both directions; writing changes nothing.
       members(*this, const_cast<Value&>(value));
     }
   }
@@ -78,7 +80,7 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Takes them off again. Throws Error(kBadInput) where there are fewer bytes than the values need.
+/// Reads values from bytes. Throws Error(kBadInput) if there are too few.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
@@ -86,7 +88,7 @@ class ByteReader {
   void operator()(Values&... values) {
     (read(values), ...);
   }
-  /// Throws Error(kBadInput) if there is more.
+  /// Throws Error(kBadInput) if bytes are left.
   void finish() const {
     if (!bytes_.empty()) fail();
   }
@@ -117,7 +119,7 @@ class ByteReader {
   template <typename Value>
   void read(std::vector<Value>& values) {
     values.clear();
-    // No value is shorter than a byte, so that a damaged size cannot ask for more than there is.
+    // Every value takes at least a byte, so a damaged size cannot cause a huge allocation.
     const std::size_t count = size(1);
     for (std::size_t i = 0; i < count; ++i) read(values.emplace_back());
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a command reads and what it writes must be different files, whatever they are called.
+// The inputs and outputs of a command must be different files, whatever their names.
 
 #include <filesystem>
 #include <span>

@@ -7,10 +7,9 @@
 
 namespace ppan {
 
-/// An object for each thread, made at its first use and destroyed when the thread ends. Unlike a thread_local
-/// object with a destructor it needs no memory that cannot be refused: where there is none left, get() throws
-/// std::bad_alloc, while the C library ends the process when it cannot register the destructor of a
-/// thread_local.
+/// An object for each thread, created at its first use and destroyed when the thread ends. If memory runs
+/// out, get() throws std::bad_alloc. With a thread_local object the C library would end the process when it
+/// cannot register the destructor.
 template <typename T>
 class PerThread {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Files and directories that exist only until they take the place of another: under a random name in the
-// same directory, held by a lock that ends with the process, and removed by whatever ends the work.
+// Temporary files and directories that later replace another: created under a random name in the same
+// directory, locked until the process ends, and removed if the work fails.
 
 #include <sys/types.h>
 
@@ -11,9 +11,9 @@
 
 namespace ppan {
 
-/// A new file or directory beside what it will replace. Its name cannot be foreseen, and nothing that is
-/// there already is opened or followed (O_EXCL, O_NOFOLLOW). The destructor removes it unless replace() was
-/// called. What processes that were killed left in the directory is removed on the way.
+/// A new file or directory beside the one it will replace. Its name is unpredictable, and existing files and
+/// links are neither opened nor followed (O_EXCL, O_NOFOLLOW). The destructor removes it unless replace() was
+/// called. The constructor also removes temporaries that killed processes left in the directory.
 class Temporary {
  public:
   enum class Kind { kFile, kDirectory };
@@ -42,7 +42,7 @@ class Temporary {
   std::string name_;
   int directory_descriptor_ = -1;
   int descriptor_ = -1;
-  int slot_ = -1;  // in the list of what a signal has to remove
+  int slot_ = -1;  // in the list of temporaries that a signal handler removes
   bool there_ = false;
 };
 
@@ -50,7 +50,7 @@ class Temporary {
 /// it. Async-signal-safe.
 void remove_temporaries() noexcept;
 
-/// Whether a file of this name is one of ours.
+/// Whether this is the name of a temporary file of this library.
 bool is_temporary_name(const char* name);
 
 }  // namespace ppan

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes the pieces of a domain (domain.h): side by side on threads, together with other processes that share
-// the store, going on where an earlier run was cut off.
+// Makes the pieces of a domain (domain.h) on several threads, sharing the work with other processes that use
+// the same store, and resuming interrupted runs.
 
 #include <cstddef>
 #include <functional>
@@ -15,22 +15,22 @@
 namespace ppan {
 
 struct EngineOptions {
-  int threads = 0;                  ///< 0: one per core. Changes no number. At least 0.
-  std::vector<std::string> only{};  ///< These and what they need; empty: all.
-  /// Asked between pieces and while waiting for another process. Pieces themselves ask on their own.
+  int threads = 0;                  ///< 0: one per core. Does not affect results. At least 0.
+  std::vector<std::string> only{};  ///< These and the pieces they need; empty: all.
+  /// Polled between pieces and while waiting for another process. Pieces poll on their own.
   std::function<bool()> interrupted{};
-  /// Told of every piece that is there, of how many. One call at a time.
+  /// Called after each finished piece. Never called concurrently.
   std::function<void(std::size_t done, std::size_t all)> progress{};
   [[nodiscard]] Problems check() const;
 };
 
 struct EngineResult {
-  Pieces pieces{};           ///< Those that were asked for and those that they need; fewer if interrupted.
-  bool interrupted = false;  ///< Something that was asked for is missing.
+  Pieces pieces{};           ///< The requested pieces and those they need; fewer if interrupted.
+  bool interrupted = false;  ///< A requested piece is missing.
 };
 
-/// `known`: pieces that are there already. Throws what a piece throws, after the others under way have ended;
-/// what is finished stays in the store.
+/// `known`: pieces that are already finished. If a piece throws, waits for the running ones and rethrows;
+/// finished pieces stay in the store.
 EngineResult make_pieces(Domain& domain, Store* store, const EngineOptions& options, Pieces known = {});
 
 }  // namespace ppan

@@ -2,7 +2,7 @@
 
 // The one table of settings: which key of a job file stands for which member of which options. The parser of
 // the job file, the commented file of `ppan init`, the documentation (docs/formats.md) and suggestions for
-// unknown keys are all made from it. A default is that of the options; a key is refused where no options in
+// unknown keys are all made from it. A default is that of the options; a key is rejected if no options in
 // use have it.
 
 #include <cstdint>

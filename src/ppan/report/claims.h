@@ -1,7 +1,7 @@
 #pragma once
 
 // What the numbers of a run support and what they do not, a sentence each: everything that a report says it
-// shows stands in claims.cc, and nowhere else.
+// shows is in claims.cc, and nowhere else.
 
 #include <string>
 #include <vector>

@@ -170,10 +170,10 @@ Matrix<Scalar> cell_distortion(const Encoding& encoding, std::span<const std::in
 template class TableDistortion<float>;
 template class CellDistortion<float>;
 template Matrix<float> cell_distortion(const Encoding&, std::span<const std::int32_t>);
+template Matrix<double> cell_distortion(const Encoding&, std::span<const std::int32_t>);
 #ifdef PPAN_DOUBLE_TRAINING
 template class TableDistortion<double>;
 template class CellDistortion<double>;
-template Matrix<double> cell_distortion(const Encoding&, std::span<const std::int32_t>);
 #endif
 
 }  // namespace ppan

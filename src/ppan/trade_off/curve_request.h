@@ -1,7 +1,7 @@
 #pragma once
 
-// A curve as a person asks for it: a job file, what is to be different from it, a directory, and which part
-// of the work is to be done now.
+// A request for a curve as given on the command line: a job file, settings that override it, a directory, and
+// which part of the work to do.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ namespace ppan {
 struct CurveRequest {
   std::string job{};  ///< File.
   std::string out{};  ///< Directory.
-  // Instead of what the job says.
+  // These override the job.
   std::optional<int> points{};
   std::optional<int> epochs{};
   std::optional<std::int64_t> seed{};
@@ -33,22 +33,22 @@ struct CurveRequest {
   std::vector<std::string> only{};  ///< "3", "5-7" or "references".
   bool finish = false;
 
-  /// Whether a part is asked for, to be gone on with by others.
+  /// Whether only a part is requested, for other processes to continue.
   [[nodiscard]] bool in_parts() const { return prepare || finish || !only.empty(); }
   [[nodiscard]] RunMode mode() const;
-  /// What to type for the same numbers.
+  /// The command line that reproduces the results.
   [[nodiscard]] std::string command() const;
 };
 
-/// Reads the job and puts in what the request says instead. Throws Error(kUsage) for a request or a job that
+/// Reads the job and applies the overrides of the request. Throws Error(kUsage) for a request or a job that
 /// cannot be run, and for a directory in which the run would overwrite its own input.
 CurveRun read_curve_run(const CurveRequest& request, const std::string& version);
 
-/// The pieces that the request asks for; empty: all. Throws Error(kUsage) for points that the curve does not
+/// The requested pieces; empty: all. Throws Error(kUsage) for points that the curve does not
 /// have.
 std::vector<std::string> wanted_pieces(const CurveRequest& request, const Domain& domain);
 
-/// Points are trained by others: throws Error(kUsage) naming those that are missing.
+/// For points that other processes train: throws Error(kUsage) naming those that are missing.
 void require_points(const Domain& domain, Store& store);
 
 }  // namespace ppan

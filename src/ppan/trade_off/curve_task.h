@@ -1,7 +1,7 @@
 #pragma once
 
-// A job's curve from its data to its run directory, the same for tables and images: what `ppan curve` and
-// other doors drive. The work is the pieces of domain(); who makes them is the engine's business.
+// Makes the curve of a job, from its data to its run directory, for tables and images alike. `ppan curve` and
+// the Python package use it. The work consists of the pieces of domain(), which the engine makes.
 //
 //     auto task = make_curve_task(run, events);
 //     RunDirectory directory(out, mode, task->fingerprint(), run.job_text);
@@ -23,27 +23,27 @@
 
 namespace ppan {
 
-/// What a run of `ppan curve` knows beside its result.
+/// The inputs of a run of `ppan curve`.
 struct CurveRun {
   JobFile job{};
   std::string job_text{};            ///< The job file, verbatim.
   std::string command{};             ///< As typed.
   std::string version{};             ///< Of this program.
-  std::string data_sha256{};         ///< For telling runs apart; in no file that is handed on.
+  std::string data_sha256{};         ///< Distinguishes runs; in no file that is published.
   std::string data_fingerprint{};    ///< See data_fingerprint.h.
   std::vector<std::string> names{};  ///< Columns of a table, in its order.
   std::string fingerprint{};         ///< See fingerprint_of().
   double seconds = 0;
 };
 
-/// Tells runs apart: every setting but the number of threads, the data, the version. Pieces of a run are only
-/// used by one with the same fingerprint.
+/// Identifies a run: the data, the version and all settings except the number of threads. A run only uses
+/// pieces with its own fingerprint.
 std::string fingerprint_of(const JobFile& job, const std::string& data_sha256, const std::string& version);
 
-/// Puts what the run knows of its data into it: data_sha256, data_fingerprint and fingerprint.
+/// Fills in data_sha256, data_fingerprint and fingerprint.
 void identify_data(CurveRun& run, const std::string& data_sha256);
 
-/// What a summary says of the job; `source`: what its data are called.
+/// The part of a summary that describes the job; `source`: the name of its data.
 RunSummary start_run_summary(const CurveRun& run, const std::string& source);
 
 /// One epoch of one point.
@@ -52,22 +52,22 @@ struct CurveEpoch {
   MetricsLine line{};
 };
 
-/// What is asked and told while a curve is made. All may be left empty; some are called from several threads.
+/// Callbacks while a curve is made. All may be empty; some are called from several threads.
 struct CurveEvents {
   std::function<bool()> interrupted{};
   std::function<void(const std::string&)> phase{};
   std::function<void(const CurveEpoch&)> epoch{};
-  /// A point is finished: where its model is to be put; an empty path: nowhere.
+  /// Called for a finished point: returns where to save its model; an empty path: nowhere.
   std::function<std::filesystem::path(int point)> place{};
   std::function<void(int point)> finished{};
 };
 
-/// A point as a limit is held against it.
+/// A point as it is compared with a limit.
 struct LimitPoint {
   int number = 1;
   double distortion = 0;
   Interval leakage{};
-  double upper_end = 0;  ///< What its audit allows for, nats.
+  double upper_end = 0;  ///< Upper end of its audit, nats.
   bool inconclusive = false;
 };
 /// The point of least distortion that is shown to keep the limit; null if there is none.
@@ -96,7 +96,7 @@ class CurveTask {
   [[nodiscard]] virtual int threads() const = 0;
   [[nodiscard]] virtual int planned() const = 0;
   [[nodiscard]] virtual int epochs() const = 0;  ///< Of a point, about.
-  /// Whether the common start tells of its epochs as a point does.
+  /// Whether the common start reports its epochs as a point does.
   [[nodiscard]] virtual bool start_counts() const = 0;
   /// Made at the first call, which may take a while.
   [[nodiscard]] virtual Domain& domain() = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A point of a finished curve, chosen by what it may cost or leak. Any point of the completed curve can be
-// served: where no trained point is there, by a mixture of two (core/hull.h).
+// A point of a finished curve, chosen by what it may cost or leak. Any point of the completed curve is
+// available: between trained points, as a mixture of two (core/hull.h).
 
 #include <filesystem>
 #include <optional>
@@ -23,8 +23,8 @@ struct Choice {
   std::optional<int> point{};      ///< A trained point, by its number.
   std::optional<double>
       task_loss{};  ///< The least leakage at which no task loses more (points, no mixtures).
-  /// What keeps this measure (a column of the curve such as "bayes-vulnerability") at most, or for a measure
-  /// of which more is better at least, at `measure_limit` (points, no mixtures); chosen as by leakage.
+  /// Points whose value of this measure (a column of the curve such as "bayes-vulnerability") is at most
+  /// `measure_limit`, or at least that if larger values are better; no mixtures. Chosen as by leakage.
   std::optional<std::string> measure{};
   double measure_limit = 0;
   /// By leakage and by measure: the least distortion, whatever a task loses. Otherwise, in a run with a task,

@@ -20,7 +20,7 @@ struct ReleaseFiles {
   std::string trust{};  ///< File of public keys, one of which must have signed the model; empty: any or none.
   std::uint64_t max_unpacked = kMostUnpacked;
   bool force = false;  ///< Replace an existing table of a database or directory of images.
-  /// Told how many rows are written and the share of the table that is, 0 where it cannot be told.
+  /// Called with the number of rows written and their share of the table, 0 if unknown.
   std::function<void(std::int64_t rows, double share)> progress{};
   ReleaseOptions options{};
 };

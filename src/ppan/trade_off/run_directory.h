@@ -1,7 +1,7 @@
 #pragma once
 
-// The directory of a run while it is made: begun, gone on with by any number of processes, and left in order
-// whatever happens. docs/run_directory.md says what each file holds.
+// The directory of a run in progress. Any number of processes can start and continue the run, and the
+// directory stays consistent whatever happens. docs/run_directory.md describes the files.
 
 #include <filesystem>
 #include <memory>
@@ -23,8 +23,8 @@ enum class RunMode {
 /// Of a complete run: by it --resume knows that nothing is left to do.
 inline constexpr const char* kFingerprintFile = ".fingerprint";
 
-/// Lines of metrics.jsonl, written as training goes on, so that a run that is cut off has its past. Several
-/// processes may add to one file.
+/// Lines of metrics.jsonl, written during training, so that an interrupted run keeps its history. Several
+/// processes may append to one file.
 class MetricsFile {
  public:
   MetricsFile() = default;
