@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Releases of the same rows by `ppan release` from CSV, by `model.transform` from Arrow, and by Spark from Parquet to Parquet with an executor killed
-midway, in processor time of everything that works for it.
+midway, in processor time of everything that works for it; beside Spark's own copy of the rows, and one through Python workers that change nothing.
 
   PYTHONPATH=build/python .venv/bin/python bench/clusters/release.py [--rows N] [--repeats N] [--point N] [--spark-rows N] [--kill-after SECONDS]
 """
@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -80,27 +81,45 @@ def single_process(model: ppan.Model, source: Path, target: Path) -> float:
     return processor() - before
 
 
-def with_spark(model: ppan.Model, source: Path, target: Path, kill_after: float, work: Path) -> tuple[float, float]:
-    """Processor seconds and seconds; one executor is killed meanwhile. What starting costs is not counted."""
+def spark_session(work: Path) -> Any:
     from pyspark.sql import SparkSession
     from test_engine import _paths
-    from test_spark import executors
 
     os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=str(work / "workers"))
     spark = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
              .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(_paths())).config("spark.local.dir", str(work))
              .config("spark.network.timeout", "900s").config("spark.rpc.askTimeout", "900s").getOrCreate())  # fmt: skip
     spark.sparkContext.setLogLevel("OFF")
-    spark.range(1000).count()  # executors are there
+    spark.range(1000).mapInArrow(lambda batches: batches, "id long").count()  # executors and their Python are there
+    return spark
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, float]:
+    """Processor seconds of everything below this process, and seconds. What starting Spark costs is not counted."""
     sampler = Sampler()
     begin = time.monotonic()
+    work()
+    seconds = time.monotonic() - begin
+    return sampler.stop(), seconds
+
+
+def spark_anchors(spark: Any, model: ppan.Model, source: Path, work: Path) -> dict[str, float]:
+    """Processor seconds of what a release cannot do without: Spark reading and writing the same columns, and the same through a Python
+    worker that hands every batch back."""
+    rows = spark.read.parquet(str(source)).select(*model.feature_names_in_)
+    return {
+        "Spark's own copy": timed(lambda: rows.write.parquet(str(work / "copied")))[0],
+        "through mapInArrow unchanged": timed(lambda: rows.mapInArrow(lambda batches: batches, rows.schema).write.parquet(str(work / "handed")))[0],
+    }
+
+
+def with_spark(spark: Any, model: ppan.Model, source: Path, target: Path, kill_after: float) -> tuple[float, float]:
+    """Processor seconds and seconds; one executor is killed meanwhile."""
+    from test_spark import executors
+
     if kill_after > 0:
         threading.Timer(kill_after, lambda: os.kill(executors()[0], signal.SIGKILL)).start()
-    ppan.spark.write(spark.read.parquet(str(source)), model, str(target))
-    seconds = time.monotonic() - begin
-    used = sampler.stop()
-    spark.stop()
-    return used, seconds
+    return timed(lambda: ppan.spark.write(spark.read.parquet(str(source)), model, str(target)))
 
 
 class Sampler(threading.Thread):
@@ -147,7 +166,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--point", type=int, default=2, help="of a curve of 3")
     parser.add_argument("--spark-rows", type=int, default=0, help="0: without Spark")
-    parser.add_argument("--kill-after", type=float, default=10)
+    parser.add_argument("--kill-after", type=float, default=10, help="0: never")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as name:
@@ -176,9 +195,15 @@ def spark_part(given: Any, model: ppan.Model, work: Path) -> None:
     for part in range(parts):
         pyarrow.parquet.write_table(table(given.spark_rows // parts, seed=part + 2), work / "in" / f"{part}.parquet")
     alone = sum(single_process(model, work / "in" / f"{part}.parquet", work / "alone.parquet") for part in range(parts))
-    used, seconds = with_spark(model, work / "in", work / "out", given.kill_after, work)
+    spark = spark_session(work)
+    anchors = spark_anchors(spark, model, work / "in", work)
+    used, seconds = with_spark(spark, model, work / "in", work / "out", given.kill_after)
+    spark.stop()
     rows = sum(pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in (work / "out").glob("*.parquet"))
-    print(f"{given.spark_rows} rows Parquet to Parquet: one process {alone:.1f} s, Spark with an executor killed {used:.1f} s of processor time ({seconds:.1f} s by "
+    for what, took in anchors.items():
+        print(f"{given.spark_rows} rows Parquet to Parquet, {what}: {took:.1f} s of processor time, {alone / took:.0%} of one process that releases", flush=True)
+    killed = "with an executor killed" if given.kill_after > 0 else "with no executor killed"
+    print(f"{given.spark_rows} rows Parquet to Parquet: one process {alone:.1f} s, Spark {killed} {used:.1f} s of processor time ({seconds:.1f} s by "
           f"the clock): {alone / used:.0%} per core (bar 50 %); {rows} rows written", flush=True)
 
 

@@ -13,6 +13,7 @@ releases anew. Write it once, and read what was written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ._audit import AuditReport
@@ -21,6 +22,7 @@ from ._model import Model
 
 # Rows that are released in one call: Spark hands them over by ten thousand, and each call has costs of its own.
 _ROWS_AT_ONCE = 1 << 17
+_BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 _models: dict[bytes, Model] = {}
 
@@ -87,8 +89,27 @@ def write(df: Any, model: Model, path: str, *, format: str = "parquet", mode: st
     # The first version of Hadoop's commit moves the files of a task at once when it is done; the second one file by file, so that a
     # task that dies meanwhile would leave rows that its successor writes again.
     options = {"mapreduce.fileoutputcommitter.algorithm.version": "1", **options}
-    release(df, model, unknown=unknown).write.format(format).mode(mode).options(**options).save(path)
+    with _large_batches(df.sparkSession):
+        release(df, model, unknown=unknown).write.format(format).mode(mode).options(**options).save(path)
     return df.sparkSession.read.format(format).load(path)
+
+
+@contextmanager
+def _large_batches(session: Any) -> Iterator[None]:
+    """Spark hands rows to Python workers in batches of ten thousand, each with costs of its own on both sides. Who has set another
+    number keeps it."""
+    before = session.conf.get(_BATCH_ROWS, None)
+    if before not in (None, "10000"):
+        yield
+        return
+    session.conf.set(_BATCH_ROWS, str(_ROWS_AT_ONCE))
+    try:
+        yield
+    finally:
+        if before is None:
+            session.conf.unset(_BATCH_ROWS)
+        else:
+            session.conf.set(_BATCH_ROWS, before)
 
 
 def sample(df: Any, rows: int = 100_000, *, seed: int = 1, held_out: bool = False) -> Any:

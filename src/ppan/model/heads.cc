@@ -9,11 +9,14 @@
 
 #include "ppan/game/mechanism_json.h"
 #include "ppan/model/codebook.h"
+#include "ppan/nn/cell_draw.h"
+#include "ppan/nn/record_layers.h"
 
 namespace ppan {
 namespace {
 
 constexpr std::size_t kMostHeadCells = 4096;  // of a head
+static_assert(kMostHeadCells + kRecordOutputs <= kMostDrawnCells);
 constexpr Index kMostNoise = 1024;
 constexpr std::int64_t kMostInTable = 1 << 16;  // combinations of levels
 
@@ -246,116 +249,6 @@ std::optional<std::vector<std::int32_t>> redrawn_columns(const Heads& heads, Ind
   }
   std::sort(out.begin(), out.end());
   return out;
-}
-
-HeadsReleaser::HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout)
-    : heads_(&heads),
-      encoding_(&encoding),
-      drawer_(heads.shape(codebook_features(observed_layout, heads.observed)), heads.parameters,
-              see(observed_layout)) {
-  for (const Head& head : heads.heads) finders_.emplace_back(head, heads.released);
-}
-
-// Features as codebook_features() has them; returns those that are numbers.
-std::vector<Index> HeadsReleaser::see(const Layout& observed_layout) {
-  std::vector<Index> numbers;
-  Index next = observed_layout.width;
-  for (std::size_t c = 0; c < observed_layout.blocks.size(); ++c) {
-    const Block& block = observed_layout.blocks[c];
-    const ColumnLevels& levels = heads_->observed[c];
-    Seen seen{.column = block.column,
-              .number = block.kind != BlockKind::kCategory,
-              .first = block.first,
-              .may_be_missing = block.kind == BlockKind::kNumberOrMissing,
-              .first_spike = next,
-              .levels = c};
-    const auto same = std::find(heads_->released.begin(), heads_->released.end(), levels);
-    if (same != heads_->released.end()) seen.same = static_cast<std::size_t>(same - heads_->released.begin());
-    if (seen.number) {
-      numbers.push_back(block.first);
-      ones_ += (seen.may_be_missing ? 1 : 0) + (levels.spike.empty() ? 0 : 1);
-    } else {
-      ++ones_;
-    }
-    next += static_cast<Index>(levels.spike.size());
-    seen_.push_back(seen);
-  }
-  return numbers;
-}
-
-void HeadsReleaser::release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out) {
-  std::vector<Symbols> level;
-  out.resize(heads_->released.size());
-  for (std::size_t c = 0; c < out.size(); ++c) {
-    level.push_back(levels_of(in, heads_->released[c], *encoding_));
-    const EncodedColumn& from = in.columns[in.position_of(heads_->released[c].column)];
-    out[c].code = from.code;  // a number whose cell stays is released as it is
-    out[c].value = from.value;
-  }
-  own_.resize(drawer_.heads(), in.rows);
-  for (std::size_t h = 0; h < finders_.size(); ++h) finders_[h].find(level, own_.data() + h, finders_.size());
-  if (drawer_.looks()) {
-    look(in, level);
-    noise_.resize(heads_->noise_inputs, in.rows);
-    fill_normal(random, noise_);
-  }
-  uniform_.resize(2 * drawer_.heads(), in.rows);
-  for (Index i = 0; i < uniform_.size(); ++i) {
-    // Rounding to float may give 1, which a uniform number never is.
-    uniform_.data()[i] = std::min(static_cast<float>(random.uniform()), 0x1.fffffep-1F);
-  }
-  drawer_.draw(input_, own_, noise_, uniform_, drawn_);
-  for (std::size_t h = 0; h < heads_->heads.size(); ++h) {
-    const Head& head = heads_->heads[h];
-    for (std::size_t m = 0; m < head.member.size(); ++m) {
-      const auto c = static_cast<std::size_t>(head.member[m]);
-      for (std::size_t r = 0; r < out[c].code.size(); ++r) {
-        if (drawer_.stays(h, static_cast<Index>(r))) continue;
-        const std::int32_t drawn =
-            head.cell[static_cast<std::size_t>(drawn_(static_cast<Index>(h), static_cast<Index>(r)))][m];
-        const DrawnCell cell = draw_cell(heads_->released[c], drawn, *encoding_, random);
-        out[c].code[r] = cell.code;
-        if (!out[c].value.empty()) out[c].value[r] = cell.value;
-      }
-    }
-  }
-}
-
-// What the network sees of the rows.
-void HeadsReleaser::look(const EncodedRows& in, const std::vector<Symbols>& level) {
-  const auto rows = static_cast<std::size_t>(in.rows);
-  Index numbers = 0;
-  Index ones = 0;
-  for (const Seen& seen : seen_) numbers += seen.number ? 1 : 0;
-  input_.numbers.resize(numbers, in.rows);
-  input_.ones.resize(ones_, in.rows);
-  numbers = 0;
-  // Of each row the feature of its code, those from `first` on, if that is at least `least` and below `end`.
-  const auto mark = [&](const Symbols& code, Index first, std::int32_t least, std::int32_t end) {
-    std::int32_t* to = input_.ones.data() + ones++;
-    const std::int32_t none = drawer_.no_feature();
-    for (std::size_t r = 0; r < rows; ++r, to += ones_)
-      *to = code[r] >= least && code[r] < end ? static_cast<std::int32_t>(first) + code[r] : none;
-  };
-  for (const Seen& seen : seen_) {
-    const EncodedColumn& from = in.columns[in.position_of(seen.column)];
-    if (!seen.number) {
-      mark(from.code, seen.first, 0, encoding_->columns[static_cast<std::size_t>(seen.column)].width());
-      continue;
-    }
-    float* to = input_.numbers.data() + numbers++;
-    for (std::size_t r = 0; r < rows; ++r, to += input_.numbers.rows())
-      *to = std::clamp(static_cast<float>(from.value[r]), -kFarthestFeature, kFarthestFeature);
-    if (seen.may_be_missing) mark(from.code, seen.first, 1, 2);
-    const ColumnLevels& levels = heads_->observed[seen.levels];
-    if (levels.spike.empty()) continue;
-    const auto spikes = static_cast<std::int32_t>(levels.spike.size());
-    if (seen.same) {
-      mark(level[*seen.same], seen.first_spike, 0, spikes);
-    } else {
-      mark(levels_of(in, levels, *encoding_), seen.first_spike, 0, spikes);
-    }
-  }
 }
 
 nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,

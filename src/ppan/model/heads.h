@@ -17,11 +17,9 @@
 
 #include "ppan/core/matrix.h"
 #include "ppan/core/problem.h"
-#include "ppan/core/random.h"
 #include "ppan/encode/encoder.h"
 #include "ppan/encode/layout.h"
 #include "ppan/model/codebook_levels.h"
-#include "ppan/model/heads_drawer.h"
 #include "ppan/model/heads_network.h"
 
 namespace ppan {
@@ -85,40 +83,6 @@ bool forgets_rows(const Heads& heads, Index features);
 Heads with_redrawn(const Heads& heads, std::size_t count, Index features);
 /// Positions of the released columns that are redrawn; nothing if some head is neither redrawn nor kept.
 std::optional<std::vector<std::int32_t>> redrawn_columns(const Heads& heads, Index features);
-
-/// Releases rows, through `heads`, which must outlive it. One for each thread.
-class HeadsReleaser {
- public:
-  HeadsReleaser(const Heads& heads, const Encoding& encoding, const Layout& observed_layout);
-  /// Fills the columns of `out`, in the order of the released columns. `in` holds them all: they are
-  /// observed.
-  void release(const EncodedRows& in, RandomSource& random, std::vector<EncodedColumn>& out);
-
- private:
-  // How an observed column becomes features.
-  struct Seen {
-    std::int32_t column = 0;            // of the encoding
-    bool number = false;                // otherwise the feature of its level is 1
-    Index first = 0;                    // its features
-    bool may_be_missing = false;        // a number: the next feature is 1 where it is
-    Index first_spike = 0;              // and that of a spike where it is at one
-    std::size_t levels = 0;             // which of `observed` they are
-    std::optional<std::size_t> same{};  // the released column that has the same levels
-  };
-  [[nodiscard]] std::vector<Index> see(const Layout& observed_layout);
-  void look(const EncodedRows& in, const std::vector<Symbols>& level);
-  const Heads* heads_;
-  const Encoding* encoding_;
-  std::vector<Seen> seen_;
-  Index ones_ = 0;  // features of a row that may be 1
-  HeadsDrawer drawer_;
-  std::vector<CellFinder> finders_;  // of each head
-  HeadsInput input_;
-  CellRows own_;
-  Matrix<float> noise_;
-  Matrix<float> uniform_;
-  CellRows drawn_;
-};
 
 /// JSON and named tensors, and back. Names of tensors begin with `prefix`.
 nlohmann::json heads_to_json(const Heads& heads, const std::string& prefix,

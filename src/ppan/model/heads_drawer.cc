@@ -5,13 +5,14 @@
 #include <cstring>
 #include <limits>
 
-#include "ppan/nn/dense.h"
+#include "ppan/nn/record_layers.h"
 
 namespace ppan {
 namespace {
 
 constexpr Index kKeptChances = 1 << 16;  // of a head
 constexpr std::size_t kWaiting = 64;     // rows with a model that is not kept
+constexpr Index kBlockRows = 64;         // their layers fit into the first-level cache
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
 using Lanes __attribute__((vector_size(kRecordOutputs * sizeof(float)))) = float;
@@ -51,34 +52,6 @@ void exponentiate(Index size, float* v) {
     lanes = lanes < kLeast ? Lanes{} : lanes;
     std::memcpy(v + i, &lanes, sizeof lanes);
   }
-}
-
-void start_with(const Vector<float>& bias, Index records, Matrix<float>& out) {
-  out.resize(bias.size(), records);
-  sum_record_columns(records, 0, bias.size(), nullptr, nullptr, bias.data(), out.data());
-}
-
-// The cell at `left` of the sum of all. It is looked for in the sums of blocks first.
-// Rounding may leave something behind the last: then it is that.
-std::int32_t find_cell(Index size, float* weight, float left) {
-  Index block = 0;
-  float before = left;  // what is left at the block
-  for (Index first = 0; first < size; first += kRecordOutputs) {
-    const float sum = LanesOf(weight + first).sum();
-    if (sum <= 0) continue;
-    block = first;
-    before = left;
-    if (left < sum) break;
-    left -= sum;
-  }
-  Index cell = block;
-  for (Index c = block; c < block + kRecordOutputs; ++c) {
-    if (weight[c] <= 0) continue;
-    cell = c;
-    before -= weight[c];
-    if (before < 0) break;
-  }
-  return static_cast<std::int32_t>(cell);
 }
 
 }  // namespace
@@ -128,14 +101,14 @@ HeadsDrawer::HeadsDrawer(HeadsShape given, const Vector<float>& parameters, cons
     const Index first = network_.first(h);
     cells_.push_back(packed(next + inputs * first, bias + first, inputs, count, padded));
     table_.push_back(Matrix<float>::Constant(filled_up(count), count, kNothing));
-    table_[h].topRows(count) = network_.table(h, parameters);
-    table_[h].diagonal().setConstant(kNothing);
-    gate_.emplace_back(network_.gate(h, parameters));
+    table_[h].topRows(count) = network_.table(h, parameters).colwise() + cells_[h].bias.head(count);
+    table_[h].diagonal().setConstant(kNothing);  // the own cell is left out
     forgets_.push_back(network_.forgets_row(h, parameters));
     looks_ = looks_ || !forgets_.back();
   }
   gates_ =
       packed(next + inputs * network_.cells(), bias + network_.cells(), inputs, network_.heads(), padded);
+  gate_ = parameters.tail(network_.cells());
   for (std::size_t h = 0; h < shape.cells.size(); ++h) models_.push_back(start_models(h));
 }
 
@@ -158,126 +131,112 @@ HeadsDrawer::Models HeadsDrawer::start_models(std::size_t head) const {
   out.possible.resize(slots + kWaiting);
   out.logarithm.resize(cells, static_cast<Index>(slots + kWaiting));
   out.chance.resize(cells, static_cast<Index>(slots + kWaiting));
+  out.sums.resize(cells, static_cast<Index>(slots + kWaiting));
   return out;
 }
 
 void HeadsDrawer::draw(const HeadsInput& in, const CellRows& own, const Matrix<float>& noise,
                        const Matrix<float>& uniform, CellRows& drawn) {
-  if (looks_) {
-    run_network(in, noise);
-    run_gates(own);
-  } else {
-    keep_.setZero(own.rows(), own.cols());
-  }
   drawn = own;
   stays_.resize(own.rows(), own.cols());
-  for (std::size_t h = 0; h < cells_.size(); ++h) draw_head(h, own, uniform, drawn);
+  keep_.setZero(filled_up(own.rows() * kBlockRows));
+  for (Index first = 0; first < own.cols(); first += kBlockRows) {
+    const Block block{first, std::min(kBlockRows, own.cols() - first)};
+    if (looks_) {
+      run_network(in, noise, block);
+      run_gates(own, block);
+    }
+    for (std::size_t h = 0; h < cells_.size(); ++h) draw_head(h, own, uniform, block, drawn);
+  }
 }
 
-void HeadsDrawer::run_network(const HeadsInput& in, const Matrix<float>& noise) {
-  const Index rows = noise.cols();
+void HeadsDrawer::run_network(const HeadsInput& in, const Matrix<float>& noise, Block block) {
+  const Index rows = block.rows;
+  const auto from = [&](const auto& matrix) { return matrix.data() + block.first * matrix.rows(); };
   layer_.front().resize(input_.weight.rows(), rows);
-  sum_record_columns(rows, in.ones.rows(), input_.weight.rows(), in.ones.data(), input_.weight.data(),
-                     input_.bias.data(), layer_.front().data());
-  const Index units = input_.weight.rows();
-  add_record_product(rows, of_numbers_.cols(), units, in.numbers.data(), of_numbers_.data(), false,
-                     layer_.front().data());
-  add_record_product(rows, of_noise_.cols(), units, noise.data(), of_noise_.data(), deep_,
+  const FirstLayer first{.outputs = input_.weight.rows(),
+                         .ones = in.ones.rows(),
+                         .numbers = of_numbers_.cols(),
+                         .noise = of_noise_.cols(),
+                         .bias = input_.bias.data(),
+                         .of_features = input_.weight.data(),
+                         .of_numbers = of_numbers_.data(),
+                         .of_noise = of_noise_.data()};
+  first_record_layer(first, rows, {from(in.ones), from(in.numbers), from(noise)}, deep_,
                      layer_.front().data());
   for (std::size_t l = 0; l < hidden_.size(); ++l) {
-    start_with(hidden_[l].bias, rows, layer_[l + 1]);
+    layer_[l + 1].resize(hidden_[l].weight.rows(), rows);
+    layer_[l + 1].colwise() = hidden_[l].bias;
     add_sparse_product(rows, hidden_[l].weight.cols(), hidden_[l].weight.rows(), layer_[l].data(),
                        hidden_[l].weight.data(), true, layer_[l + 1].data());
   }
 }
 
-void HeadsDrawer::run_gates(const CellRows& own) {
+void HeadsDrawer::run_gates(const CellRows& own, Block block) {
   const Matrix<float>& last = layer_.back();
-  start_with(gates_.bias, last.cols(), gate_output_);
-  add_record_product(last.cols(), last.rows(), gates_.weight.rows(), last.data(), gates_.weight.data(), false,
+  gate_output_.resize(gates_.bias.size(), block.rows);
+  gate_output_.colwise() = gates_.bias;
+  add_record_product(block.rows, last.rows(), gates_.weight.rows(), last.data(), gates_.weight.data(), false,
                      gate_output_.data());
-  keep_.resize(own.rows(), own.cols());
-  for (Index i = 0; i < own.cols(); ++i) {
+  for (Index i = 0; i < block.rows; ++i) {
     for (Index h = 0; h < own.rows(); ++h) {
-      const float gate = gate_output_(h, i) + gate_[static_cast<std::size_t>(h)][own(h, i)];
-      keep_(h, i) = static_cast<float>(kGateScale) * gate;
+      const float of_cell = gate_[network_.first(static_cast<std::size_t>(h)) + own(h, block.first + i)];
+      keep_[i * own.rows() + h] = static_cast<float>(kGateScale) * (gate_output_(h, i) + of_cell);
     }
   }
-  constexpr auto kMost = static_cast<float>(kMostGate);
-  constexpr auto kNever = static_cast<float>(kNeverKept);
-  constexpr auto kAlways = static_cast<float>(kAlwaysKept);
-  const bool decided = keep_.size() > 0 && (keep_.minCoeff() <= kNever || keep_.maxCoeff() >= kAlways);
-  if (decided) gate_output_ = keep_;
-  keep_ = (1 + (-keep_.array().max(-kMost).min(kMost)).exp()).inverse();
-  if (!decided) return;
-  keep_ = (gate_output_.array() <= kNever).select(0, keep_);
-  keep_ = (gate_output_.array() >= kAlways).select(1, keep_);
+  open_gates({.most = static_cast<float>(kMostGate),
+              .never = static_cast<float>(kNeverKept),
+              .always = static_cast<float>(kAlwaysKept)},
+             filled_up(own.rows() * block.rows), keep_.data());
 }
 
 // What stays, what is drawn again by chance, and for which rows another cell is drawn.
-void HeadsDrawer::draw_head(std::size_t head, const CellRows& own, const Matrix<float>& uniform,
+void HeadsDrawer::draw_head(std::size_t head, const CellRows& own, const Matrix<float>& uniform, Block block,
                             CellRows& drawn) {
   const auto at = static_cast<Index>(head);
   Models& models = models_[head];
-  for (Index i = 0; i < own.cols(); ++i) {
-    const std::int32_t cell = own(at, i);
-    const bool kept = uniform(2 * at, i) < keep_(at, i);
-    stays_(at, i) = kept;
-    if (kept && network_.fits(head, cell, drawn.col(i).data())) continue;
-    if (models.more == kWaiting) redraw(head, own, drawn);
-    const std::size_t slot = find_model(head, drawn.col(i).data());
+  for (Index i = 0; i < block.rows; ++i) {
+    const Index row = block.first + i;
+    const std::int32_t cell = own(at, row);
+    const bool kept = uniform(2 * at, row) < keep_[i * own.rows() + at];
+    stays_(at, row) = kept;
+    if (kept && network_.fits(head, cell, drawn.col(row).data())) continue;
+    if (models.more == kWaiting) redraw(head, block, drawn);
+    const std::size_t slot = find_model(head, drawn.col(row).data());
     const auto column = static_cast<Index>(slot);
     const bool possible = models.logarithm(cell, column) > kNothing;
-    stays_(at, i) = kept && possible;
-    if (stays_(at, i)) continue;
+    stays_(at, row) = kept && possible;
+    if (stays_(at, row)) continue;
     const bool others = models.possible[slot] > (possible ? 1 : 0);
     const float again = possible ? models.chance(cell, column) : 0;
-    if (!others || uniform(2 * at + 1, i) < again) continue;
-    row_.push_back(i);
-    slot_.push_back(slot);
-    left_.push_back((uniform(2 * at + 1, i) - again) / (1 - again));
+    const float left = uniform(2 * at + 1, row) - again;
+    if (!others || left < 0) continue;
+    waiting_.push_back({.record = static_cast<std::int32_t>(i),
+                        .own = cell,
+                        .slot = static_cast<std::int32_t>(slot),
+                        .left = forgets_[head] ? left : left / (1 - again)});
   }
-  redraw(head, own, drawn);
+  redraw(head, block, drawn);
 }
 
-void HeadsDrawer::redraw(std::size_t head, const CellRows& own, CellRows& drawn) {
-  const auto rows = static_cast<Index>(row_.size());
-  logit_.resize(cells_[head].weight.rows(), rows);
-  if (forgets_[head]) {
-    for (Index k = 0; k < rows; ++k)
-      logit_.col(k) = models_[head].chance.col(static_cast<Index>(slot_[static_cast<std::size_t>(k)]));
-  } else {
-    work_out_chances(head, own);
-  }
-  const auto at = static_cast<Index>(head);
-  for (Index k = 0; k < rows; ++k) {
-    const Index i = row_[static_cast<std::size_t>(k)];
-    logit_(own(at, i), k) = 0;
-    const float sum = sum_of(logit_.rows(), logit_.col(k).data());
-    drawn(at, i) = find_cell(logit_.rows(), logit_.col(k).data(), sum * left_[static_cast<std::size_t>(k)]);
-  }
-  row_.clear();
-  slot_.clear();
-  left_.clear();
-  models_[head].more = 0;
-}
-
-void HeadsDrawer::work_out_chances(std::size_t head, const CellRows& own) {
-  const Matrix<float>& last = layer_.back();
+void HeadsDrawer::redraw(std::size_t head, Block block, CellRows& drawn) {
+  const auto rows = static_cast<Index>(waiting_.size());
   const Layer& layer = cells_[head];
-  const Index rows = logit_.cols();
-  hidden_of_.resize(last.rows(), rows);
-  for (Index k = 0; k < rows; ++k) hidden_of_.col(k) = last.col(row_[static_cast<std::size_t>(k)]);
-  start_with(layer.bias, rows, logit_);
-  add_record_product(rows, last.rows(), layer.weight.rows(), hidden_of_.data(), layer.weight.data(), false,
-                     logit_.data());
-  for (Index k = 0; k < rows; ++k) {
-    const auto entry = static_cast<std::size_t>(k);
-    auto s = logit_.col(k);
-    s += table_[head].col(own(static_cast<Index>(head), row_[entry])) +
-         models_[head].logarithm.col(static_cast<Index>(slot_[entry]));
-    exponentiate(s.size(), s.data());
+  chosen_.resize(waiting_.size());
+  if (forgets_[head]) {
+    draw_known_cells(layer.weight.rows(), models_[head].sums.data(), rows, waiting_.data(), chosen_.data());
+  } else {
+    draw_record_cells({.inputs = layer.weight.cols(),
+                       .cells = layer.weight.rows(),
+                       .weight = layer.weight.data(),
+                       .table = table_[head].data(),
+                       .model = models_[head].logarithm.data()},
+                      rows, waiting_.data(), layer_.back().data(), chosen_.data());
   }
+  for (std::size_t k = 0; k < waiting_.size(); ++k)
+    drawn(static_cast<Index>(head), block.first + waiting_[k].record) = chosen_[k];
+  waiting_.clear();
+  models_[head].more = 0;
 }
 
 // Where R is, given what was drawn.
@@ -314,6 +273,8 @@ void HeadsDrawer::make_model(std::size_t head, const std::int32_t* drawn, std::s
   exponentiate(chance.size(), chance.data());
   const float sum = sum_of(chance.size(), chance.data());
   if (sum > 0) chance /= sum;
+  float up_to = 0;
+  for (Index c = 0; c < chance.size(); ++c) models.sums(c, static_cast<Index>(slot)) = up_to += chance[c];
 }
 
 }  // namespace ppan

@@ -5,7 +5,7 @@
 // features most are 0 and the others but for the numbers 1, so the first layer is a sum of weights. Whether a
 // cell stays is asked first, and of what would come instead only what the answer needs is worked out: the
 // model R of a head depends on nothing but the cells that were drawn before, and is kept for those that come
-// often.
+// often. Rows go through block by block, so that what is worked out about them stays in the caches.
 
 #include <cstdint>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "ppan/core/matrix.h"
 #include "ppan/game/cell_network.h"
 #include "ppan/model/heads_network.h"
+#include "ppan/nn/cell_draw.h"
 
 namespace ppan {
 
@@ -43,7 +44,7 @@ class HeadsDrawer {
   }
 
  private:
-  // Outputs x inputs, both filled up with 0 for add_record_product().
+  // Outputs x inputs, both filled up with 0 for record_layers.h.
   struct Layer {
     Matrix<float> weight;
     Vector<float> bias;
@@ -57,16 +58,22 @@ class HeadsDrawer {
     std::size_t more = 0;                // slots behind these that hold one for rows that wait for their cell
     Matrix<float> logarithm;             // cells x slots, as HeadsNetwork::model() has it
     Matrix<float> chance;                // R
+    Matrix<float> sums;                  // of R up to each cell
     std::vector<std::int32_t> possible;  // cells that may be drawn at all
   };
   [[nodiscard]] Models start_models(std::size_t head) const;
   static Layer packed(const float* weights, const float* bias, Index inputs, Index outputs, Index all);
-  void run_network(const HeadsInput& in, const Matrix<float>& noise);
-  void run_gates(const CellRows& own);
-  void draw_head(std::size_t head, const CellRows& own, const Matrix<float>& uniform, CellRows& drawn);
-  void redraw(std::size_t head, const CellRows& own, CellRows& drawn);
+  // Rows from `first` on, which are worked through together.
+  struct Block {
+    Index first = 0;
+    Index rows = 0;
+  };
+  void run_network(const HeadsInput& in, const Matrix<float>& noise, Block block);
+  void run_gates(const CellRows& own, Block block);
+  void draw_head(std::size_t head, const CellRows& own, const Matrix<float>& uniform, Block block,
+                 CellRows& drawn);
+  void redraw(std::size_t head, Block block, CellRows& drawn);
   std::size_t find_model(std::size_t head, const std::int32_t* drawn);
-  void work_out_chances(std::size_t head, const CellRows& own);
   void make_model(std::size_t head, const std::int32_t* drawn, std::size_t slot);
 
   HeadsNetwork<float> network_;
@@ -76,22 +83,18 @@ class HeadsDrawer {
   bool deep_;                         // there is a hidden layer
   std::vector<Layer> hidden_;         // but for the first
   Layer gates_;                       // of the last layer
-  std::vector<Layer> cells_;          // and of it the cells of each head
-  std::vector<Matrix<float>> table_;  // of each head, filled up with minus infinity, as is its diagonal
-  std::vector<Vector<float>> gate_;   // of each head
+  std::vector<Layer> cells_;          // and of it the cells of each head, without biases
+  std::vector<Matrix<float>> table_;  // of each head, with the biases of its cells; see CellDraw
+  Vector<float> gate_;                // of all cells
   std::vector<Models> models_;
   std::vector<bool> forgets_;  // of each head, whether it draws from R alone
   bool looks_ = false;
-  std::vector<Matrix<float>> layer_;  // units x rows
+  std::vector<Matrix<float>> layer_;  // units x rows of a block
   Matrix<float> gate_output_;
-  Matrix<float> keep_;  // heads x rows
+  Vector<float> keep_;  // heads of rows of a block, filled up
   Eigen::Matrix<bool, Eigen::Dynamic, Eigen::Dynamic> stays_;
-  // Rows of a head that another cell is drawn for:
-  std::vector<Index> row_;
-  std::vector<std::size_t> slot_;
-  std::vector<float> left_;  // of the uniform number
-  Matrix<float> hidden_of_;
-  Matrix<float> logit_;  // then chances, but for a factor
+  std::vector<CellRecord> waiting_;   // rows of a head, counted in the block, that another cell is drawn for
+  std::vector<std::int32_t> chosen_;  // and those cells
   Vector<float> model_;
 };
 

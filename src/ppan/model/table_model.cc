@@ -10,6 +10,7 @@
 
 #include "ppan/game/finite_mechanism.h"
 #include "ppan/game/mechanism_json.h"
+#include "ppan/model/heads_releaser.h"
 #include "ppan/model/model_parts.h"
 #include "ppan/read/schema_json.h"
 

@@ -15,18 +15,6 @@ namespace {
 
 static_assert(std::is_same_v<Index, std::ptrdiff_t>, "as register_tile.h and panel_product.h have it");
 
-// What panel_product.cc is compiled for, whatever the rest of the library is (CMakeLists.txt).
-bool processor_has_avx512() {
-#if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                          __builtin_cpu_supports("fma");
-  return has;
-#else
-  return false;
-#endif
-}
-
 using tile::kLanes;
 using tile::Pack;
 using tile::WeightSteps;
@@ -121,6 +109,17 @@ void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index m, Index n, Index k, con
 
 }  // namespace
 
+bool processor_has_avx512() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("fma");
+  return has;
+#else
+  return false;
+#endif
+}
+
 DenseKernel dense_kernel(Index rows, Index inputs, Index outputs) {
   const bool wide = rows >= 16 && inputs >= 16 && outputs >= 8 && inputs * outputs >= 64 * 64;
   if (!wide) return DenseKernel::kNarrow;
@@ -185,35 +184,6 @@ void dense_backward_weights(Index rows, Index inputs, Index outputs, const Scala
   }
   if (db) {
     for (Index j = 0; j < outputs; ++j) db[j] = column_sum(rows, dz + j * rows);
-  }
-}
-
-static_assert(kRecordOutputs % kLanes<float> == 0, "a whole number of registers");
-
-void add_record_product(Index records, Index inputs, Index outputs, const float* x, const float* w, bool relu,
-                        float* z) {
-  if (processor_has_avx512()) {
-    panel_add_records(records, inputs, outputs, x, w, relu, z);
-  } else {
-    tile::add_record_product(records, inputs, outputs, x, w, relu, z);
-  }
-}
-
-void add_sparse_product(Index records, Index inputs, Index outputs, const float* x, const float* w, bool relu,
-                        float* z) {
-  if (processor_has_avx512()) {
-    panel_add_sparse(records, inputs, outputs, x, w, relu, z);
-  } else {
-    tile::add_record_product(records, inputs, outputs, x, w, relu, z);
-  }
-}
-
-void sum_record_columns(Index records, Index count, Index outputs, const std::int32_t* which, const float* w,
-                        const float* bias, float* z) {
-  if (processor_has_avx512()) {
-    panel_sum_columns(records, count, outputs, which, w, bias, z);
-  } else {
-    tile::sum_record_columns(records, count, outputs, which, w, bias, z);
   }
 }
 

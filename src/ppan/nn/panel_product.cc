@@ -3,6 +3,7 @@
 #include <new>
 
 #include "ppan/core/per_thread.h"
+#include "ppan/nn/record_tile.h"
 #include "ppan/nn/register_tile.h"
 
 namespace ppan {
@@ -178,69 +179,39 @@ void panel_add_records(Index records, Index inputs, Index outputs, const float* 
   tile::add_record_product(records, inputs, outputs, x, w, relu, z);
 }
 
-namespace {
-
-// Which of 16 numbers are not 0, a bit each.
-std::uint64_t nonzero(const float* x) {
-#if defined(__x86_64__)
-  // Its type is signed.
-  return static_cast<std::uint16_t>(
-      __builtin_ia32_cmpps512_mask(tile::load(x), tile::Pack<float>{}, 4, 0xffff, 4));
-#else
-  std::uint64_t out = 0;
-  for (int i = 0; i < 16; ++i) out |= std::uint64_t{x[i] != 0} << static_cast<unsigned>(i);
-  return out;
-#endif
-}
-
-// Pairs of terms have sums of their own, so that no addition waits for the one before it.
-template <int kPacks>
-void add_sparse(Index inputs, Index outputs, const float* x, const float* w, bool relu, float* z) {
-  using Pack = tile::Pack<float>;
-  constexpr Index kL = kLanes<float>;
-  Pack even[kPacks];
-  Pack odd[kPacks];
-  for (int p = 0; p < kPacks; ++p) {
-    even[p] = tile::load(z + p * kL);
-    odd[p] = Pack{};
-  }
-  const auto add = [&](Pack* sum, Index term) {
-    for (int p = 0; p < kPacks; ++p) sum[p] += tile::load(w + term * outputs + p * kL) * x[term];
-  };
-  for (Index first = 0; first < inputs; first += 64) {
-    const Index end = inputs - first < 64 ? inputs - first : 64;
-    std::uint64_t left = 0;
-    for (Index i = 0; i < end; i += 16) left |= nonzero(x + first + i) << static_cast<unsigned>(i);
-    while (left != 0) {
-      add(even, first + __builtin_ctzll(left));
-      left &= left - 1;
-      if (left == 0) break;
-      add(odd, first + __builtin_ctzll(left));
-      left &= left - 1;
-    }
-  }
-  for (int p = 0; p < kPacks; ++p) {
-    Pack sum = even[p] + odd[p];
-    if (relu) sum = sum > Pack{} ? sum : Pack{};
-    tile::store(z + p * kL, sum);
-  }
-}
-
-}  // namespace
-
 // Inputs are a multiple of 16, as outputs are.
 void panel_add_sparse(Index records, Index inputs, Index outputs, const float* x, const float* w, bool relu,
                       float* z) {
   in_blocks<4>(outputs / kLanes<float>, [&]<int kPacks>(Index p) {
     const Index first = p * kLanes<float>;
-    for (Index r = 0; r < records; ++r)
-      add_sparse<kPacks>(inputs, outputs, x + r * inputs, w + first, relu, z + r * outputs + first);
+    for (Index r = 0; r < records; ++r) {
+      float* const to = z + r * outputs + first;
+      tile::Pack<float> sum[kPacks];
+      for (int k = 0; k < kPacks; ++k) sum[k] = tile::load(to + k * kLanes<float>);
+      tile::add_terms<kPacks>(inputs, outputs, x + r * inputs, w + first, sum);
+      const tile::Pack<float> zero{};
+      for (int k = 0; k < kPacks; ++k)
+        tile::store(to + k * kLanes<float>, relu ? (sum[k] > zero ? sum[k] : zero) : sum[k]);
+    }
   });
 }
 
-void panel_sum_columns(Index records, Index count, Index outputs, const std::int32_t* which, const float* w,
-                       const float* bias, float* z) {
-  tile::sum_record_columns(records, count, outputs, which, w, bias, z);
+void panel_first_layer(const FirstLayer& layer, Index records, const FirstInput& in, bool relu, float* z) {
+  tile::first_record_layer(layer, records, in, relu, z);
+}
+
+void panel_draw_cells(const CellDraw& how, Index records, const CellRecord* record, const float* x,
+                      std::int32_t* cell) {
+  tile::draw_record_cells(how, records, record, x, cell);
+}
+
+void panel_draw_known(Index cells, const float* sums, Index records, const CellRecord* record,
+                      std::int32_t* cell) {
+  tile::draw_known_cells(cells, sums, records, record, cell);
+}
+
+void panel_open_gates(const GateEnds& ends, Index count, float* gate) {
+  tile::open_gates(ends, count, gate);
 }
 
 template void panel_forward(Index, Index, Index, const float*, const float*, const float*, bool, float*);

@@ -14,7 +14,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ppan/nn/cell_draw.h"
+#include "ppan/nn/record_layers.h"
+
 namespace ppan {
+
+/// Whether this processor has what panel_product.cc is compiled for, whatever the rest of the library is
+/// (CMakeLists.txt).
+bool processor_has_avx512();
 
 /// True where panels pay on a processor with AVX-512: the batch is small enough to stay in the second-level
 /// cache.
@@ -33,12 +40,18 @@ template <typename Scalar>
 void panel_backward_weights(std::ptrdiff_t rows, std::ptrdiff_t inputs, std::ptrdiff_t outputs,
                             const Scalar* a, const Scalar* dz, Scalar* dw);
 
-// add_record_product(), add_sparse_product() and sum_record_columns() of dense.h.
+// add_record_product(), add_sparse_product() and first_record_layer() of record_layers.h.
 void panel_add_records(std::ptrdiff_t records, std::ptrdiff_t inputs, std::ptrdiff_t outputs, const float* x,
                        const float* w, bool relu, float* z);
 void panel_add_sparse(std::ptrdiff_t records, std::ptrdiff_t inputs, std::ptrdiff_t outputs, const float* x,
                       const float* w, bool relu, float* z);
-void panel_sum_columns(std::ptrdiff_t records, std::ptrdiff_t count, std::ptrdiff_t outputs,
-                       const std::int32_t* which, const float* w, const float* bias, float* z);
+void panel_first_layer(const FirstLayer& layer, std::ptrdiff_t records, const FirstInput& in, bool relu,
+                       float* z);
+// And those of cell_draw.h.
+void panel_draw_cells(const CellDraw& how, std::ptrdiff_t records, const CellRecord* record, const float* x,
+                      std::int32_t* cell);
+void panel_draw_known(std::ptrdiff_t cells, const float* sums, std::ptrdiff_t records,
+                      const CellRecord* record, std::int32_t* cell);
+void panel_open_gates(const GateEnds& ends, std::ptrdiff_t count, float* gate);
 
 }  // namespace ppan

@@ -147,19 +147,6 @@ inline void add_records(Index terms, const Scalar* x, Index x_step, const Scalar
   }
 }
 
-// z = start + the sum of some columns of w: which[k] says which.
-template <int kPacks, typename Scalar>
-inline void sum_columns(Index count, const std::int32_t* which, const Scalar* w, Index w_step,
-                        const Scalar* start, Scalar* z) {
-  constexpr Index kL = kLanes<Scalar>;
-  Pack<Scalar> sum[kPacks];
-  for (int p = 0; p < kPacks; ++p) sum[p] = load(start + p * kL);
-  for (Index k = 0; k < count; ++k) {
-    for (int p = 0; p < kPacks; ++p) sum[p] += load(w + which[k] * w_step + p * kL);
-  }
-  for (int p = 0; p < kPacks; ++p) store(z + p * kL, sum[p]);
-}
-
 // Calls `block.operator()<n>(first)` for blocks that cover [0, count), as large as kMost and then smaller.
 template <int kMost, typename Block>
 void in_blocks(Index count, const Block& block, Index first = 0) {
@@ -170,7 +157,7 @@ void in_blocks(Index count, const Block& block, Index first = 0) {
   }
 }
 
-// As dense.h has them. A tile of outputs and records adds up in 24 of 32 registers, or 12 of 16.
+// As record_layers.h has them. A tile of outputs and records adds up in 24 of 32 registers, or 12 of 16.
 inline constexpr int kOutputPacks = kPackBytes == 64 ? 4 : 2;
 
 template <typename Scalar>
@@ -182,17 +169,6 @@ void add_record_product(Index records, Index inputs, Index outputs, const Scalar
       add_records<kPacks, kRecords>(inputs, x + r * inputs, inputs, w + p * kL, outputs, relu,
                                     z + r * outputs + p * kL, outputs);
     });
-  });
-}
-
-template <typename Scalar>
-void sum_record_columns(Index records, Index count, Index outputs, const std::int32_t* which, const Scalar* w,
-                        const Scalar* bias, Scalar* z) {
-  constexpr Index kL = kLanes<Scalar>;
-  in_blocks<kOutputPacks>(outputs / kL, [&]<int kPacks>(Index p) {
-    for (Index r = 0; r < records; ++r)
-      sum_columns<kPacks>(count, which + r * count, w + p * kL, outputs, bias + p * kL,
-                          z + r * outputs + p * kL);
   });
 }
 

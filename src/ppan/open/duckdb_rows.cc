@@ -206,7 +206,10 @@ class DuckdbSource final : public RowSource {
         duckdb_(&duckdb_library()),
         // Pages of Parquet are unpacked faster than rows are released; a query may be any amount of work.
         session_(address.kind == AddressKind::kParquet ? 1 : 0, directory.string()),
-        chunk_rows_(chunk_rows) {
+        // Whole vectors of the engine, unless fewer rows than usual are wanted: each chunk has costs of its
+        // own.
+        chunk_rows_(chunk_rows < kChunkRows ? chunk_rows
+                                            : static_cast<std::int64_t>(duckdb_->vector_size())) {
     const std::string query = query_of(address);
     start(fmt::format("select * from ({}\n) limit 0", query));
     std::string list;

@@ -320,50 +320,5 @@ TYPED_TEST(Dense, ARecordDoesNotFeelItsNeighbours) {
   EXPECT_EQ((all.topRows(33) - part).cwiseAbs().maxCoeff(), Scalar(0));
 }
 
-// Records one after the other, of which a third of the numbers are 0.
-TEST(RecordProduct, MatchesTheSum) {
-  SeededRandom random(12);
-  for (const Index records : {1, 5, 6, 25}) {
-    for (const Index inputs : {16, 64, 80, 144}) {
-      for (const Index outputs : {16, 48, 64, 112}) {
-        SCOPED_TRACE(describe({records, inputs, outputs}));
-        const Matrix<float> w = random_matrix(random, outputs, inputs).cast<float>();
-        const Matrix<float> start = random_matrix(random, outputs, records).cast<float>();
-        Matrix<float> x = random_matrix(random, inputs, records).cast<float>();
-        for (Index i = 0; i < x.size(); i += 3) x.data()[i] = 0;
-        const Matrix<double> expected = start.cast<double>() + w.cast<double>() * x.cast<double>();
-        const Matrix<double> magnitude =
-            start.cast<double>().cwiseAbs() + w.cast<double>().cwiseAbs() * x.cast<double>().cwiseAbs();
-        for (const bool relu : {false, true}) {
-          for (const auto product : {add_record_product, add_sparse_product}) {
-            Guarded<float> z(start.size());
-            std::copy_n(start.data(), start.size(), z.data());
-            product(records, inputs, outputs, x.data(), w.data(), relu, z.data());
-            EXPECT_TRUE(z.intact());
-            for (Index i = 0; i < start.size(); ++i) {
-              const double exact = relu ? std::max(0.0, expected.data()[i]) : expected.data()[i];
-              ASSERT_NEAR(z[i], exact, rounding<float>(inputs + 1, magnitude.data()[i]));
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST(RecordProduct, SumsColumns) {
-  SeededRandom random(13);
-  const Matrix<float> w = random_matrix(random, 80, 6).cast<float>();
-  const Vector<float> bias = testing::random_vector(random, 80).cast<float>();
-  const std::vector<std::int32_t> which{0, 5, 5, 3, 1, 2};
-  Guarded<float> z(160);
-  sum_record_columns(2, 3, 80, which.data(), w.data(), bias.data(), z.data());
-  EXPECT_TRUE(z.intact());
-  for (Index i = 0; i < 80; ++i) {
-    EXPECT_FLOAT_EQ(z[i], bias[i] + w(i, 0) + w(i, 5) + w(i, 5));
-    EXPECT_FLOAT_EQ(z[80 + i], bias[i] + w(i, 3) + w(i, 1) + w(i, 2));
-  }
-}
-
 }  // namespace
 }  // namespace ppan

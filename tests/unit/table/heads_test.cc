@@ -9,6 +9,7 @@
 
 #include "ppan/model/codebook.h"
 #include "ppan/model/model_parts.h"
+#include "ppan/model/short_noise.h"
 #include "ppan/model/table_model.h"
 #include "ppan/table/curve_rows.h"
 #include "ppan/table/heads_links.h"
@@ -219,10 +220,9 @@ std::vector<EncodedColumn> plain_release(const TableModel& model, const Heads& h
   codebook_features(in, model.encoding(), model.observed_layout(), heads.observed, features);
   HeadsNetwork<float> network(heads.shape(features.cols()));
   Matrix<float> noise(heads.noise_inputs, in.rows);
-  fill_normal(random, noise);
+  fill_short_normal(random, noise);
   Matrix<float> uniform(2 * network.heads(), in.rows);
-  for (Index i = 0; i < uniform.size(); ++i)
-    uniform.data()[i] = std::min(static_cast<float>(random.uniform()), 0x1.fffffep-1F);
+  fill_short_uniform(random, uniform);
   CellRows drawn;
   network.draw_only(heads.parameters, features, cells_of(heads.heads, heads.released, level),
                     noise.transpose(), uniform, drawn);
