@@ -85,8 +85,9 @@ class DerivedFit {
     const double share = static_cast<double>(right) / std::max(1.0, static_cast<double>(to_.code.size()));
     problems.require(
         to_.code.empty() || share >= kLeastExplained, field_of(column),
-        fmt::format("follows from '{}' in {:.0f} % of the rows only, and would be another column in the others",
-                    source_.name, std::floor(100 * share)));
+        fmt::format(
+            "follows from '{}' in {:.0f} % of the rows only, and would be another column in the others",
+            source_.name, std::floor(100 * share)));
   }
 
  private:

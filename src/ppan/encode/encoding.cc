@@ -655,9 +655,8 @@ Encoding fit_encoding(const Table& table, std::span<const ColumnSpec> specs, con
   }
   // A source that is not modelled here leaves the column as it is.
   for (const ColumnSpec& spec : specs) {
-    const bool known = std::any_of(encoding.columns.begin(), encoding.columns.end(), [&](const auto& c) {
-      return c.name == spec.derived_from;
-    });
+    const bool known = std::any_of(encoding.columns.begin(), encoding.columns.end(),
+                                   [&](const auto& c) { return c.name == spec.derived_from; });
     if (known)
       encoding.columns[static_cast<std::size_t>(encoding.index_of(spec.name))].derived_from =
           spec.derived_from;

@@ -57,17 +57,22 @@ void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, 
 void note_dependencies(const Table& table, Schema& schema, std::map<std::string, ColumnRemark>& remarks) {
   for (const Dependency& dependency : find_dependencies(table)) {
     std::string& text = remarks[dependency.column].text;
-    const bool released = listed(schema.useful, dependency.column) && listed(schema.useful, dependency.source);
-    if (dependency.share >= 1 && released) {
+    const bool released =
+        listed(schema.useful, dependency.column) && listed(schema.useful, dependency.source);
+    // Whoever still moves columns between the roles would move one of the two.
+    if (dependency.share >= 1 && released && !schema.sensitive.empty()) {
       const auto spec =
           std::find_if(schema.columns.begin(), schema.columns.end(),
                        [&](const ColumnSpec& column) { return column.name == dependency.column; });
       spec->derived_from = dependency.source;
       text += fmt::format("; follows from {} in every row, and in every released one", dependency.source);
     } else {
-      const std::string how = released ? fmt::format(": derived_from = {} keeps it so", toml_quoted(dependency.source)) : "";
-      text += fmt::format("; follows from {} in {} % of the rows{}", dependency.source,
-                          dependency.share >= 1 ? "100" : fmt::format("{:.2f}", std::floor(1e4 * dependency.share) / 100), how);
+      const std::string how =
+          released ? fmt::format(": derived_from = {} keeps it so", toml_quoted(dependency.source)) : "";
+      text += fmt::format(
+          "; follows from {} in {} % of the rows{}", dependency.source,
+          dependency.share >= 1 ? "100" : fmt::format("{:.2f}", std::floor(1e4 * dependency.share) / 100),
+          how);
     }
   }
 }
@@ -111,7 +116,8 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
   }
   if (!roles.sensitive.empty()) require_none(job.table.schema.check(), "these roles cannot be used");
   if (table.rows <= kMostDependencyRows) {
-    if (const auto second = again()) note_dependencies(read_table(*second, for_reading), job.table.schema, remarks);
+    if (const auto second = again())
+      note_dependencies(read_table(*second, for_reading), job.table.schema, remarks);
   }
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());

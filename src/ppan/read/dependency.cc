@@ -34,22 +34,33 @@ Coded coded(const TableColumn& column) {
   return out;
 }
 
-// Share of the rows whose value of `to` the others with the same value of `from` have most often: a value that
-// one row has explains nothing. 0 where most rows are alone.
+constexpr std::int64_t kLeastRows = 10;  // of a value of the source: fewer agree by chance, and a model may
+                                         // hold no value of a few people
+constexpr double kLeastCovered = 0.9;    // of the rows, by such values
+
+// Share of the rows whose value of `to` the others with the same value of `from` have most often. 0 where too
+// many rows have values of few.
 double explained(const Coded& from, const Coded& to) {
   std::vector<std::unordered_map<std::int32_t, std::int64_t>> count(static_cast<std::size_t>(from.levels));
   for (std::size_t r = 0; r < from.code.size(); ++r)
     ++count[static_cast<std::size_t>(from.code[r])][to.code[r]];
   std::int64_t right = 0;
-  auto rows = static_cast<std::int64_t>(from.code.size());
+  std::int64_t others = 0;
+  std::int64_t covered = 0;
   for (const auto& of_level : count) {
     std::int64_t most = 0;
-    for (const auto& entry : of_level) most = std::max(most, entry.second);
-    right += std::max<std::int64_t>(0, most - 1);
-    rows -= of_level.empty() ? 0 : 1;
+    std::int64_t rows = 0;
+    for (const auto& entry : of_level) {
+      most = std::max(most, entry.second);
+      rows += entry.second;
+    }
+    if (rows < kLeastRows) continue;
+    covered += rows;
+    right += most - 1;
+    others += rows - 1;
   }
-  const bool enough = 2 * rows >= static_cast<std::int64_t>(from.code.size());
-  return enough && rows > 0 ? static_cast<double>(right) / static_cast<double>(rows) : 0;
+  const bool enough = static_cast<double>(covered) >= kLeastCovered * static_cast<double>(from.code.size());
+  return enough && others > 0 ? static_cast<double>(right) / static_cast<double>(others) : 0;
 }
 
 // In which order columns are asked what they follow from: numbers before categories, later ones first.

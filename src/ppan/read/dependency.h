@@ -25,9 +25,9 @@ struct DependencyOptions {
 };
 
 /// Functional and near-functional dependencies of columns on single categories and numbers, strongest first.
-/// A row counts by the others with the same value of the source, so that rare values explain nothing. A column
-/// that is the source of others is not listed as following from them: of two names for one thing, the number
-/// follows from the category, and otherwise the later column from the earlier one.
+/// A row counts by the others with the same value of the source, and values of few rows explain nothing. A
+/// column that is the source of others is not listed as following from them: of two names for one thing, the
+/// number follows from the category, and otherwise the later column from the earlier one.
 std::vector<Dependency> find_dependencies(const Table& table, const DependencyOptions& options = {});
 
 }  // namespace ppan

@@ -207,8 +207,8 @@ LevelCosts level_costs(const ColumnLevels& levels, const LevelValues& values) {
   return out;
 }
 
-// The same for a derived column, by the levels of its source. A level of a number holds several values: then it
-// is the mean over what follows from them.
+// The same for a derived column, by the levels of its source. A level of a number holds several values: then
+// it is the mean over what follows from them.
 Matrix<double> derived_costs(const ColumnEncoding& how, const EncodedColumn& derived, const Symbols& level,
                              Index levels) {
   const Index codes = how.numeric() ? 2 : static_cast<Index>(how.levels.size());

@@ -37,11 +37,13 @@ bool is_point(const CurveRow& row) {
   return row.series == "ppan/table" || row.series == "ppan/images";
 }
 
-// A bound that holds whatever an audit finds, if it is what the row is judged by: of rows that look at nobody.
+// A bound that holds whatever an audit finds, and says more than the audit could: of rows that look at
+// nobody. The entropy of the secret, which bounds every release, does not.
 std::optional<double> known_bound(const CurveRow& row) {
   const auto bound = row.number(curve_column::kUpperBound);
   const auto end = row.number(curve_column::kUpperEnd);
-  return bound && end && *bound <= *end ? bound : std::nullopt;
+  const auto power = row.number(curve_column::kPower);
+  return bound && end && *bound <= *end && (!power || *bound <= *power) ? bound : std::nullopt;
 }
 
 double judged_leakage(const CurveRow& row, bool found) {
@@ -284,8 +286,11 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
   require_none(choice.check(), "this point cannot be picked");
   const Candidates candidates = candidates_of(run, choice);
   const HullMixture mixture = choose(candidates, choice, unit);
-  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage,
-             candidates.left_out, choice.found, task_loss_of(candidates, mixture),
+  Picked out{load_any_model(run / candidates.files[mixture.first]),
+             mixture.point.leakage,
+             candidates.left_out,
+             choice.found,
+             task_loss_of(candidates, mixture),
              beyond_power(candidates, choice, mixture)};
   std::visit(
       [&](auto& model) {

@@ -663,9 +663,9 @@ TEST(HeadsPath, RedrawsWhatTellsAndDrawsItLast) {
 
 // The share of rows in which b is as a: 0.933 in 4,000 rows, with a deviation of 0.004. Redrawn given a it
 // stays within three of these; without links it would be about a third.
-// Ten columns of chance and one that tells 0.08 nats, on so few rows that a network can learn them by heart: what
-// it knows of other rows must not be worth less than nothing, since then there is no path at all. With a decay
-// of 0.3 to the end of the training, it was.
+// Ten columns of chance and one that tells 0.08 nats, on so few rows that a network can learn them by heart:
+// what it knows of other rows must not be worth less than nothing, since then there is no path at all. With a
+// decay of 0.3 to the end of the training, it was.
 TEST(HeadsPath, IsFoundOnFewRows) {
   SeededRandom random(9);
   std::string csv = "x,a";

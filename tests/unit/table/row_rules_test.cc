@@ -81,8 +81,8 @@ TEST(RowRules, BadRulesAreAllReported) {
   EXPECT_FALSE(schema.check().empty());
 }
 
-// What follows from a number is looked up again, also where a constraint moved the number; a value that too few
-// people have is none of the model's.
+// What follows from a number is looked up again, also where a constraint moved the number; a value that too
+// few people have is none of the model's.
 TEST(RowRules, FollowFromNumbers) {
   SeededRandom random(6);
   std::string csv = "x,age,group,square\n";

@@ -78,6 +78,9 @@ TEST(Pick, AKnownBoundCountsBeforeTheAudit) {
   // A bound above what the audit allows for says nothing.
   both.rows.back().set(curve_column::kUpperBound, 0.7);
   EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
+  // Nor does one that the audit allows for because nothing can tell more: the entropy of the secret.
+  both.rows.back().set(curve_column::kUpperEnd, 0.7);
+  EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
 }
 
 TEST(Pick, AModelOutsideTheRunIsRefused) {
