@@ -4,9 +4,12 @@ certificate. Every number but the certificate and the time is taken by attackers
 Tables: generated ones, and those of the job files in PPAN_TABLES (comma-separated, each with one category of two levels as roles.task). A third of the rows is
 kept from the run. PPAN_FAMILIES names the families (comma-separated), PPAN_SEEDS how many seeds, PPAN_POINTS how many points. The last figure is the processor
 time of a default curve of the first table over that of the noise-input family (PPAN_TIME=no leaves it out). PPAN_PYTHON names an interpreter with scikit-learn.
+PPAN_CENSUS is how many rows the generated table has (30,000; 0: it is left out), PPAN_QUICK=yes takes small attackers for the runs' own audits. With
+PPAN_TABLES_DIR=DIR what is finished stays in DIR, and a call with the same settings goes on from there: the whole takes hours.
 """
 
 import csv
+import hashlib
 import json
 import os
 import pathlib
@@ -77,26 +80,51 @@ def curve(context, task, family, points, seed, *more):
     context.run([python(context), RECIPIENT, "run", *task.arguments(), "--ppan", context.executable("ppan"), "--run", run, "--out", out])
     with open(run / "curve.csv", newline="") as file:
         certified = {row["label"]: row for row in csv.DictReader(file) if row["series"] == "ppan/table"} if family == "codebook" else {}
-    return json.loads(out.read_text())["points"], list(certified.values())
+    return [json.loads(out.read_text())["points"], list(certified.values())]
+
+
+def once(context, name, of, work):
+    """What `work` gives, as JSON; from PPAN_TABLES_DIR if it is there, by the same program and with the same settings `of`."""
+    keep = os.environ.get("PPAN_TABLES_DIR")
+    if not keep:
+        return work()
+    made_by = hashlib.sha256(pathlib.Path(context.executable("ppan")).read_bytes() + RECIPIENT.read_bytes() + repr(of).encode()).hexdigest()[:16]
+    path = pathlib.Path(keep) / f"{name}-{made_by}.json"
+    if not path.exists():
+        result = work()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(result))
+        part.replace(path)
+    return json.loads(path.read_text())
+
+
+def dropped_columns(context, task):
+    out = context.scratch / f"{task.name}-references.json"
+    context.run([python(context), RECIPIENT, "references", *task.arguments(), "--out", out])
+    return json.loads(out.read_text())
 
 
 def figures(context):
     tables = [given_table(context, pathlib.Path(path)) for path in os.environ.get("PPAN_TABLES", "").split(",") if path]
-    tables.append(census(context, 600 if context.smoke else 30000, 1))
-    points, more = (2, ["--epochs", 2, "--set", "audit.quick=true"]) if context.smoke else (int(os.environ.get("PPAN_POINTS", "8")), [])
+    rows = 600 if context.smoke else int(os.environ.get("PPAN_CENSUS", "30000"))
+    if rows > 0:
+        tables.append(census(context, rows, 1))
+    quick = ["--set", "audit.quick=true"]
+    points, more = (2, ["--epochs", 2, *quick]) if context.smoke else (int(os.environ.get("PPAN_POINTS", "8")),
+                                                                        quick if os.environ.get("PPAN_QUICK") == "yes" else [])
     families = [name for name in os.environ.get("PPAN_FAMILIES", ",".join(FAMILIES)).split(",") if name]
     seeds = 1 if context.smoke else int(os.environ.get("PPAN_SEEDS", "3"))
     for task in tables:
         say(f"tables: {task.name}, dropped columns")
-        out = context.scratch / f"{task.name}-references.json"
-        context.run([python(context), RECIPIENT, "references", *task.arguments(), "--out", out])
-        references = json.loads(out.read_text())
+        references = once(context, f"{task.name}-references", task.rows, lambda task=task: dropped_columns(context, task))
         for family in families:
             for seed in range(1, seeds + 1):
                 say(f"tables: {task.name}, {family}, seed {seed}")
-                found, certified = curve(context, task, family, points, seed, *more)
+                found, certified = once(context, f"{task.name}-{family}-{seed}", [task.rows, points, more],
+                                        lambda task=task, family=family, seed=seed: curve(context, task, family, points, seed, *more))
                 yield from of_run(found, certified, references, task, family, f"{task.name}, {family}, seed {seed}")
-    if os.environ.get("PPAN_TIME", "yes") != "no":
+    if tables and os.environ.get("PPAN_TIME", "yes") != "no":
         yield from time(context, tables[0], more)
 
 

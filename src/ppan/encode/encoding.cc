@@ -450,19 +450,22 @@ void check_derived(const Encoding& encoding, const ColumnEncoding& column, Probl
   }
   const auto source = std::find_if(encoding.columns.begin(), encoding.columns.end(),
                                    [&](const auto& c) { return c.name == column.derived_from; });
-  const bool category =
-      source != encoding.columns.end() && !source->numeric() && source->derived_from.empty();
-  problems.require(category, column.name, "is derived from a column that is no category of its own");
-  if (!category) return;
+  const bool own = source != encoding.columns.end() && source->derived_from.empty();
+  problems.require(own, column.name, "is derived from a column that is derived or not there");
+  if (!own) return;
+  const std::size_t places =
+      source->numeric() ? column.derived_at.size() + (source->may_be_missing ? 1 : 0) : source->levels.size();
+  problems.require(source->numeric() ? !column.derived_at.empty() && increasing(column.derived_at)
+                                     : column.derived_at.empty(),
+                   column.name, "has not the values of its source in their order");
   const auto codes =
       static_cast<std::int32_t>(column.numeric() ? (column.may_be_missing ? 2 : 1) : column.levels.size());
-  const bool fits = column.derived_value.size() == source->levels.size() &&
-                    column.derived_code.size() == source->levels.size() &&
+  const bool fits = column.derived_value.size() == places && column.derived_code.size() == places &&
                     std::all_of(column.derived_value.begin(), column.derived_value.end(),
                                 [](double v) { return std::isfinite(v); }) &&
                     std::all_of(column.derived_code.begin(), column.derived_code.end(),
                                 [&](std::int32_t c) { return c >= 0 && c < codes; });
-  problems.require(fits, column.name, "has not a value for each level of its source");
+  problems.require(fits, column.name, "has not a value for each value of its source");
 }
 
 }  // namespace
@@ -502,6 +505,17 @@ double ColumnEncoding::decode(double v) const {
   if (!std::isfinite(v)) v = 0;
   const double x = mean + scale * v;
   return round(knot.empty() ? x : interpolate(score, knot, x));
+}
+
+std::size_t ColumnEncoding::derived_place(const ColumnEncoding& source, std::int32_t code, double v) const {
+  if (!source.numeric()) return static_cast<std::size_t>(code);
+  if (code != 0) return derived_at.size();
+  const double x = source.decode(v);
+  const auto above = std::lower_bound(derived_at.begin(), derived_at.end(), x);
+  const auto place = static_cast<std::size_t>(above - derived_at.begin());
+  if (place == 0) return 0;
+  if (above == derived_at.end()) return place - 1;
+  return x - derived_at[place - 1] <= *above - x ? place - 1 : place;
 }
 
 namespace {
@@ -641,14 +655,13 @@ Encoding fit_encoding(const Table& table, std::span<const ColumnSpec> specs, con
   }
   // A source that is not modelled here leaves the column as it is.
   for (const ColumnSpec& spec : specs) {
-    const bool known = std::any_of(encoding.columns.begin(), encoding.columns.end(), [&](const auto& c) {
-      return c.name == spec.derived_from && !c.numeric();
-    });
+    const bool known = std::any_of(encoding.columns.begin(), encoding.columns.end(),
+                                   [&](const auto& c) { return c.name == spec.derived_from; });
     if (known)
       encoding.columns[static_cast<std::size_t>(encoding.index_of(spec.name))].derived_from =
           spec.derived_from;
   }
-  fit_derived(table, encoding);
+  fit_derived(table, options.min_rows, encoding);
   require_none(encoding.check(), "fitted encoding", ErrorCode::kBadInput);
   return encoding;
 }

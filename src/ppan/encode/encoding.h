@@ -74,8 +74,10 @@ struct ColumnEncoding {
   std::optional<std::int32_t> other_level{};  ///< The grouped level.
   std::optional<std::int32_t> missing_level{};
 
-  // Derived columns: what the column is for each level of another one, a category.
+  // Derived columns: what the column is for each level of another one; of a number, for each of `derived_at`
+  // (the nearest counts) and, if that number may be missing, then for a missing one.
   std::string derived_from{};           ///< Empty: not derived.
+  std::vector<double> derived_at{};     ///< Increasing values of a source that is a number.
   std::vector<double> derived_value{};  ///< Numbers: v, 0 where missing.
   Symbols derived_code{};
 
@@ -91,6 +93,8 @@ struct ColumnEncoding {
   [[nodiscard]] double encode_exactly(double x) const;
   /// x of v, clamped and on the grid. A v that is not finite gives the mean.
   [[nodiscard]] double decode(double v) const;
+  /// Place in derived_value and derived_code for a cell of `source`: its code, and v of a number.
+  [[nodiscard]] std::size_t derived_place(const ColumnEncoding& source, std::int32_t code, double v) const;
 
   [[nodiscard]] Problems check() const;
   friend bool operator==(const ColumnEncoding&, const ColumnEncoding&) = default;
@@ -108,7 +112,7 @@ struct Encoding {
 
 /// Fills in what the derived columns of `encoding` are for the levels of their sources: the most frequent
 /// cell among the rows of the level.
-void fit_derived(const Table& table, Encoding& encoding);
+void fit_derived(const Table& table, std::int64_t least_rows, Encoding& encoding);
 
 /// Fits the columns of `specs`, which are neither identifiers nor absent from `table`. Throws
 /// Error(kBadInput) for a table without rows or a numeric column without numbers.

@@ -34,8 +34,10 @@ json to_json(const Encoding& encoding) {
       if (c.other_level) column["other_level"] = *c.other_level;
       if (c.missing_level) column["missing_level"] = *c.missing_level;
     }
-    if (!c.derived_from.empty())
+    if (!c.derived_from.empty()) {
       column["derived"] = {{"from", c.derived_from}, {"value", c.derived_value}, {"code", c.derived_code}};
+      if (!c.derived_at.empty()) column["derived"]["at"] = c.derived_at;
+    }
     columns.push_back(std::move(column));
   }
   return {{"columns", std::move(columns)}};
@@ -76,6 +78,7 @@ Encoding encoding_from_json(const json& in) {
         c.derived_from = derived.at("from").get<std::string>();
         c.derived_value = derived.at("value").get<std::vector<double>>();
         c.derived_code = derived.at("code").get<Symbols>();
+        if (derived.contains("at")) c.derived_at = derived.at("at").get<std::vector<double>>();
       }
       encoding.columns.push_back(std::move(c));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <utility>
@@ -51,12 +52,28 @@ void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, 
   require_none(problems.take(), "these roles cannot be used");
 }
 
-// Behind each column that follows from another one: how a job says so.
-void note_dependencies(const Table& table, std::map<std::string, ColumnRemark>& remarks) {
+// What follows from another column in every row is derived from it, where both are released; behind what does
+// so in nearly every row stands how a job says so.
+void note_dependencies(const Table& table, Schema& schema, std::map<std::string, ColumnRemark>& remarks) {
   for (const Dependency& dependency : find_dependencies(table)) {
-    remarks[dependency.column].text +=
-        fmt::format("; follows from {} in {:.4g} % of the rows: derived_from = {} keeps it so",
-                    dependency.source, 100 * dependency.share, toml_quoted(dependency.source));
+    std::string& text = remarks[dependency.column].text;
+    const bool released =
+        listed(schema.useful, dependency.column) && listed(schema.useful, dependency.source);
+    // Whoever still moves columns between the roles would move one of the two.
+    if (dependency.share >= 1 && released && !schema.sensitive.empty()) {
+      const auto spec =
+          std::find_if(schema.columns.begin(), schema.columns.end(),
+                       [&](const ColumnSpec& column) { return column.name == dependency.column; });
+      spec->derived_from = dependency.source;
+      text += fmt::format("; follows from {} in every row, and in every released one", dependency.source);
+    } else {
+      const std::string how =
+          released ? fmt::format(": derived_from = {} keeps it so", toml_quoted(dependency.source)) : "";
+      text += fmt::format(
+          "; follows from {} in {} % of the rows{}", dependency.source,
+          dependency.share >= 1 ? "100" : fmt::format("{:.2f}", std::floor(1e4 * dependency.share) / 100),
+          how);
+    }
   }
 }
 
@@ -99,7 +116,8 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
   }
   if (!roles.sensitive.empty()) require_none(job.table.schema.check(), "these roles cannot be used");
   if (table.rows <= kMostDependencyRows) {
-    if (const auto second = again()) note_dependencies(read_table(*second, for_reading), remarks);
+    if (const auto second = again())
+      note_dependencies(read_table(*second, for_reading), job.table.schema, remarks);
   }
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());

@@ -457,8 +457,8 @@ std::vector<ColumnSetting> make_column_settings() {
           Range{}, &C::range),
       column_setting(
           "derived_from",
-          "category that this column follows from; in every release it is looked up again from the released "
-          "level",
+          "category or number that this column follows from; in every release it is looked up again from the "
+          "released value",
           Text{}, &C::derived_from),
   };
 }

@@ -24,7 +24,11 @@ bool present(const EncodedColumn& column, std::size_t row) {
 
 RowRules::RowRules(const Schema& schema, const Encoding& encoding) : encoding_(&encoding) {
   for (const std::int32_t column : encoding.indices_of(schema.useful)) {
-    if (!encoding.columns[static_cast<std::size_t>(column)].derived_from.empty()) derived_.push_back(column);
+    const std::string& source = encoding.columns[static_cast<std::size_t>(column)].derived_from;
+    if (source.empty()) continue;
+    derived_.push_back(column);
+    const auto from = static_cast<std::size_t>(encoding.index_of(source));
+    derived_again_ = derived_again_ || encoding.columns[from].numeric();
   }
   for (const std::string& text : schema.constraints) {
     const auto rule = parse_constraint(text);
@@ -75,18 +79,23 @@ void RowRules::meet(EncodedRows& rows, std::size_t row, const Bound& bound) cons
   right.value[row] = right_how.encode(back);
 }
 
-void RowRules::apply(EncodedRows& rows) const {
+void RowRules::derive(EncodedRows& rows) const {
   for (const std::int32_t column : derived_) {
     const ColumnEncoding& how = encoding_->columns[static_cast<std::size_t>(column)];
-    const EncodedColumn& source = rows.columns[rows.position_of(encoding_->index_of(how.derived_from))];
+    const std::int32_t from = encoding_->index_of(how.derived_from);
+    const ColumnEncoding& source_how = encoding_->columns[static_cast<std::size_t>(from)];
+    const EncodedColumn& source = rows.columns[rows.position_of(from)];
     EncodedColumn& to = rows.columns[rows.position_of(column)];
     for (std::size_t r = 0; r < to.code.size(); ++r) {
-      const auto level = static_cast<std::size_t>(source.code[r]);
-      to.code[r] = how.derived_code[level];
-      if (!to.value.empty()) to.value[r] = how.derived_value[level];
+      const std::size_t place =
+          how.derived_place(source_how, source.code[r], source.value.empty() ? 0 : source.value[r]);
+      to.code[r] = how.derived_code[place];
+      if (!to.value.empty()) to.value[r] = how.derived_value[place];
     }
   }
-  if (constraints_.empty()) return;
+}
+
+void RowRules::meet_all(EncodedRows& rows) const {
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows.rows); ++r) {
     bool kept = false;
     for (int round = 0; round < kMostRounds && !kept; ++round) {
@@ -102,6 +111,14 @@ void RowRules::apply(EncodedRows& rows) const {
                   "look for constraints that contradict each other or a column's range");
     }
   }
+}
+
+void RowRules::apply(EncodedRows& rows) const {
+  derive(rows);
+  if (constraints_.empty()) return;
+  meet_all(rows);
+  if (!derived_again_) return;
+  derive(rows);  // numbers that others follow from may have been moved
 }
 
 ConstraintCount count_constraints(const EncodedRows& rows, const Schema& schema, const Encoding& encoding) {

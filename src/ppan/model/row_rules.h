@@ -1,7 +1,7 @@
 #pragma once
 
 // What holds in every released row, whatever mechanism it went through: derived columns are looked up again
-// from the released level of their source, and constraints are met by moving the cells that break them. Both
+// from the released value of their source, and constraints are met by moving the cells that break them. Both
 // are functions of the released row alone, so they tell nothing more about the record, and bounds on what the
 // release tells keep holding.
 
@@ -35,9 +35,12 @@ class RowRules {
     std::int32_t right = -1;  // -1: a number
   };
   void meet(EncodedRows& rows, std::size_t row, const Bound& bound) const;
+  void meet_all(EncodedRows& rows) const;
+  void derive(EncodedRows& rows) const;
 
   const Encoding* encoding_ = nullptr;
   std::vector<std::int32_t> derived_;
+  bool derived_again_ = false;  // some follow from a number, which a constraint may move
   std::vector<Bound> constraints_;
 };
 

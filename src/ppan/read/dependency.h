@@ -1,7 +1,8 @@
 #pragma once
 
-// Columns that follow from another one: education_num from education. A mechanism that changes each by itself
-// breaks them; a derived column (`derived_from`) is looked up again from what was released.
+// Columns that follow from another one: education_num from education, an age group from an age. A mechanism
+// that changes each by itself breaks them; a derived column (`derived_from`) is looked up again from what was
+// released.
 
 #include <string>
 #include <vector>
@@ -11,21 +12,22 @@
 namespace ppan {
 
 struct Dependency {
-  std::string source{};  ///< A category.
+  std::string source{};  ///< A category or a number.
   std::string column{};  ///< What follows from it.
-  double share = 0;      ///< Of the rows, that have the most frequent value for their level of `source`.
+  double share = 0;      ///< Of the rows, that have the most frequent value for their value of `source`.
   double without = 0;    ///< The same without knowing `source`.
 };
 
 struct DependencyOptions {
   double least_share = 0.995;      ///< 0 to 1.
   double most_unexplained = 0.1;   ///< Of the rows that guessing without the source gets wrong. 0 to 1.
-  std::int64_t most_levels = 256;  ///< Of a source. At least 2.
+  std::int64_t most_levels = 256;  ///< Different values of a source. At least 2.
 };
 
-/// Functional and near-functional dependencies of columns on single categories, strongest first. A column
-/// that is the source of others is not listed as following from them (two names for one thing are listed
-/// once).
+/// Functional and near-functional dependencies of columns on single categories and numbers, strongest first.
+/// A row counts by the others with the same value of the source, and values of few rows explain nothing. A
+/// column that is the source of others is not listed as following from them: of two names for one thing, the
+/// number follows from the category, and otherwise the later column from the earlier one.
 std::vector<Dependency> find_dependencies(const Table& table, const DependencyOptions& options = {});
 
 }  // namespace ppan

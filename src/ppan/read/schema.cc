@@ -85,10 +85,10 @@ void check_rules(const Schema& schema, ProblemList& problems) {
     if (column.derived_from.empty()) continue;
     const std::string field = fmt::format("columns.{}.derived_from", column.name);
     const ColumnSpec* source = schema.find(column.derived_from);
-    problems.require(source != nullptr && source->type == ColumnType::kCategory, field,
-                     fmt::format("'{}' is not a category of the table", column.derived_from));
+    problems.require(source != nullptr && source != &column && source->type != ColumnType::kIdentifier, field,
+                     fmt::format("'{}' is no other category or number of the table", column.derived_from));
     problems.require(
-        source == nullptr || source->derived_from.empty(), field,
+        source == nullptr || source == &column || source->derived_from.empty(), field,
         fmt::format("'{}' is derived itself; derive from what it is derived from", column.derived_from));
     problems.require(contains(schema.useful, column.name) && contains(schema.useful, column.derived_from),
                      field, "a derived column and its source must both be useful");
@@ -104,6 +104,11 @@ void check_rules(const Schema& schema, ProblemList& problems) {
       problems.require(column != nullptr && is_numeric(column->type) && contains(schema.useful, name),
                        "release.constraints",
                        fmt::format("'{}' in '{}' is not a useful column of numbers", name, text));
+      const ColumnSpec* source =
+          column == nullptr || column->derived_from.empty() ? nullptr : schema.find(column->derived_from);
+      problems.require(source == nullptr || !is_numeric(source->type), "release.constraints",
+                       fmt::format("'{}' in '{}' follows from '{}'; say what holds for that", name, text,
+                                   source == nullptr ? "" : source->name));
     }
   }
 }

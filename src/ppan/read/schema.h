@@ -69,8 +69,7 @@ struct ColumnSpec {
   std::optional<double>
       grid{};  ///< Numbers only: released values are its multiples; absent: found by the data.
   std::vector<double> range{};  ///< Numbers only: least and greatest released value; empty: from the data.
-  std::string
-      derived_from{};  ///< Category that this column follows from; it is looked up again in every release.
+  std::string derived_from{};  ///< Column that this one follows from; it is looked up again in every release.
   friend bool operator==(const ColumnSpec&, const ColumnSpec&) = default;
 };
 

@@ -12,6 +12,7 @@ namespace ppan {
 namespace {
 
 constexpr int kSteps = 1200;
+constexpr int kChecks = 12;  // of the training, on rows it does not learn from: the best state is kept
 constexpr double kRate = 0.004;
 constexpr double kDecay = 0.3;
 constexpr double kMostGone = 0.8;  // share of the heads that is left out of a row in training
@@ -44,20 +45,29 @@ class SubsetPlayer {
 
   void train(const LearnAndTest& part, Index batch, RandomSource& random) {
     player_.initialise(random);
+    const double decay = player_decay(kDecay, static_cast<Index>(part.learn.size()));
+    const SeededRandom masks(random.next());
+    Vector<float> best = player_.parameters();
+    std::optional<double> most;
     BatchCycle cycle(part.learn, heads_batch_size(static_cast<Index>(part.learn.size()), batch));
     const RateSchedule rate{.rate = kRate, .decay_from = 0.3, .final_fraction = 0.02};
     for (int step = 0; step < kSteps; ++step) {
       batch_.gather(rows_, view_, cycle.next(random));
       see();
-      for (Index i = 0; i < seen_.cols(); ++i) {
-        const double share = kMostGone * random.uniform();
-        for (std::size_t h = 0; h < fit_.heads.size(); ++h) {
-          if (random.uniform() < share) leave_out(h, i);
-        }
-      }
+      leave_out_some(random);
       player_.score(seen_, number_, codes());
-      player_.step(seen_, number_, rate.at(static_cast<double>(step) / kSteps), kDecay);
+      player_.step(seen_, number_, rate.at(static_cast<double>(step) / kSteps), decay);
+      if ((step + 1) % (kSteps / kChecks) != 0) continue;
+      batch_.gather(rows_, view_, part.test);
+      see();
+      SeededRandom same = masks.fork("masks");
+      leave_out_some(same);
+      const double found = player_.score(seen_, number_, codes());
+      if (most && found <= *most) continue;
+      most = found;
+      best = player_.parameters();
     }
+    player_.parameters() = best;
     batch_.gather(rows_, view_, part.test);
   }
 
@@ -81,6 +91,14 @@ class SubsetPlayer {
     for (Index i = 0; of_hidden_ && i < seen_.cols(); ++i)
       seen_(heads, i) = batch_.kept[static_cast<std::size_t>(i)];
     number_ = batch_.number_code;
+  }
+  void leave_out_some(RandomSource& random) {
+    for (Index i = 0; i < seen_.cols(); ++i) {
+      const double share = kMostGone * random.uniform();
+      for (std::size_t h = 0; h < fit_.heads.size(); ++h) {
+        if (random.uniform() < share) leave_out(h, i);
+      }
+    }
   }
   void leave_out(std::size_t head, Index row) {
     seen_(static_cast<Index>(head), row) = static_cast<std::int32_t>(view_.tokens.count[head]);

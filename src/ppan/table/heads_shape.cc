@@ -207,19 +207,35 @@ LevelCosts level_costs(const ColumnLevels& levels, const LevelValues& values) {
   return out;
 }
 
-// The same for a derived column, by the levels of its source.
-Matrix<double> derived_costs(const ColumnEncoding& how, Index levels) {
+// The same for a derived column, by the levels of its source. A level of a number holds several values: then
+// it is the mean over what follows from them.
+Matrix<double> derived_costs(const ColumnEncoding& how, const EncodedColumn& derived, const Symbols& level,
+                             Index levels) {
+  const Index codes = how.numeric() ? 2 : static_cast<Index>(how.levels.size());
+  Matrix<double> share = Matrix<double>::Zero(codes, levels);
+  Vector<double> count = Vector<double>::Zero(levels);
+  Vector<double> mean = Vector<double>::Zero(levels);
+  Vector<double> square = Vector<double>::Zero(levels);
+  for (std::size_t r = 0; r < level.size(); ++r) {
+    count[level[r]] += 1;
+    share(derived.code[r], level[r]) += 1;
+    if (!how.numeric() || derived.code[r] != 0) continue;
+    mean[level[r]] += derived.value[r];
+    square[level[r]] += derived.value[r] * derived.value[r];
+  }
   Matrix<double> out = Matrix<double>::Zero(levels, levels);
+  for (Index l = 0; l < levels; ++l) {
+    const double present = how.numeric() ? share(0, l) : 0;
+    mean[l] = present > 0 ? mean[l] / present : 0;
+    square[l] = present > 0 ? square[l] / present : 0;
+    share.col(l) /= std::max(1.0, count[l]);
+  }
   for (Index own = 0; own < levels; ++own) {
     for (Index to = 0; to < levels; ++to) {
-      const auto a = static_cast<std::size_t>(own);
-      const auto b = static_cast<std::size_t>(to);
-      if (how.derived_code[a] != how.derived_code[b]) {
-        out(to, own) = 1;
-      } else if (how.numeric()) {
-        out(to, own) =
-            (how.derived_value[a] - how.derived_value[b]) * (how.derived_value[a] - how.derived_value[b]);
-      }
+      if (to == own || count[own] == 0 || count[to] == 0) continue;
+      out(to, own) = 1 - share.col(own).dot(share.col(to));
+      if (how.numeric())
+        out(to, own) += share(0, own) * share(0, to) * (square[own] + square[to] - 2 * mean[own] * mean[to]);
     }
   }
   return out;
@@ -230,7 +246,7 @@ class CostFit {
  public:
   CostFit(const EncodedRows& train, const Encoding& encoding, const std::vector<std::int32_t>& columns,
           const std::vector<Symbols>& level, HeadsFit& fit)
-      : encoding_(encoding), columns_(columns), fit_(fit) {
+      : train_(train), encoding_(encoding), columns_(columns), level_(level), fit_(fit) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       total_ += column(c).weight;
       const ColumnLevels& levels = fit.coded.released[c];
@@ -278,7 +294,9 @@ class CostFit {
     weight += column(c).weight;
     for (std::size_t d = 0; d < columns_.size(); ++d) {
       if (column(d).derived_from != column(c).name) continue;
-      const Matrix<double> more = column(d).weight * derived_costs(column(d), out.cost.rows());
+      const EncodedColumn& derived = train_.columns[train_.position_of(columns_[d])];
+      const Matrix<double> more =
+          column(d).weight * derived_costs(column(d), derived, level_[c], out.cost.rows());
       out.distortion += more;
       out.cost += more;
       weight += column(d).weight;
@@ -294,8 +312,10 @@ class CostFit {
     fit_.numbers.push_back(std::move(number));
   }
 
+  const EncodedRows& train_;
   const Encoding& encoding_;
   const std::vector<std::int32_t>& columns_;
+  const std::vector<Symbols>& level_;
   HeadsFit& fit_;
   double total_ = 0;
   std::size_t numbers_ = 0;

@@ -38,8 +38,18 @@ bool is_point(const CurveRow& row) {
   return row.series == "ppan/table" || row.series == "ppan/images";
 }
 
+// A bound that holds whatever an audit finds, and says more than the audit could: of rows that look at
+// nobody. The entropy of the secret, which bounds every release, does not.
+std::optional<double> known_bound(const CurveRow& row) {
+  const auto bound = row.number(curve_column::kUpperBound);
+  const auto end = row.number(curve_column::kUpperEnd);
+  const auto power = row.number(curve_column::kPower);
+  return bound && end && *bound <= *end && (!power || *bound <= *power) ? bound : std::nullopt;
+}
+
 double judged_leakage(const CurveRow& row, bool found) {
   double leakage = *row.leakage;
+  if (const auto known = known_bound(row); known && !found) return std::max(0.0, *known);
   if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
   if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));
   return std::max(0.0, leakage);  // what was measured may lie a little below 0; what is leaked does not
@@ -180,15 +190,16 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
     if (model.empty() || row.series == "ppan/hull" || !row.distortion || !row.leakage) continue;
     if (model != std::filesystem::path(model).filename().string())
       throw Error(ErrorCode::kBadInput, fmt::format("{}: model '{}' is not a file of the run", name, model));
-    if (row.text(curve_column::kInconclusive) == "yes" && !choice.accept_inconclusive) {
+    if (row.text(curve_column::kInconclusive) == "yes" && !known_bound(row) && !choice.accept_inconclusive) {
       out.left_out.push_back(is_point(row) ? fmt::format("point {}", numbers[i])
-                                           : std::string(row.text("label")));
+                                           : fmt::format("'{}'", row.text("label")));
       continue;
     }
     out.points.push_back({*row.distortion, judged_leakage(row, choice.found)});
     out.files.push_back(model);
     out.task_losses.push_back(row.number(curve_column::kTaskLoss));
     out.task_errors.push_back(task_error(row));
+    out.powers.push_back(known_bound(row) ? std::nullopt : row.number(curve_column::kPower));
     out.measured.push_back(judged_measure(row, choice));
     out.numbers.push_back(is_point(row) ? numbers[i] : 0);
   }
@@ -258,12 +269,30 @@ HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit
                                              from_nats(from.points[hull.back()].leakage, unit)));
 }
 
+namespace {
+
+// A share of the rows that is there for the sake of an audit of few rows, which a newcomer takes for the
+// mechanism's doing.
+std::optional<std::pair<double, double>> beyond_power(const Candidates& from, const Choice& choice,
+                                                      const HullMixture& mixture) {
+  if (!choice.leakage || choice.found || mixture.second_weight <= 0) return std::nullopt;
+  const auto& power = from.powers[mixture.first];
+  if (!power || from.powers[mixture.second] || *power <= *choice.leakage) return std::nullopt;
+  return std::pair(*power, mixture.second_weight);
+}
+
+}  // namespace
+
 Picked pick(const std::filesystem::path& run, const Choice& choice, InformationUnit unit) {
   require_none(choice.check(), "this point cannot be picked");
   const Candidates candidates = candidates_of(run, choice);
   const HullMixture mixture = choose(candidates, choice, unit);
-  Picked out{load_any_model(run / candidates.files[mixture.first]), mixture.point.leakage,
-             candidates.left_out, choice.found, task_loss_of(candidates, mixture)};
+  Picked out{load_any_model(run / candidates.files[mixture.first]),
+             mixture.point.leakage,
+             candidates.left_out,
+             choice.found,
+             task_loss_of(candidates, mixture),
+             beyond_power(candidates, choice, mixture)};
   std::visit(
       [&](auto& model) {
         using Model = std::remove_reference_t<decltype(model)>;
@@ -308,6 +337,13 @@ std::string to_text(const Picked& picked, InformationUnit unit) {
   }
   if (picked.task_loss)
     text += fmt::format("\n  task        its task loses {:.3g}", std::max(0.0, *picked.task_loss));
+  if (picked.beyond_power) {
+    text += fmt::format(
+        "\n  few rows    of so few test rows the audit may miss up to {:.2g} {}, so {:.0f} % of the rows are "
+        "drawn without looking at anybody\n              (fewer with more rows; --found judges by what was "
+        "found alone)",
+        from_nats(picked.beyond_power->first, unit), to_string(unit), 100 * picked.beyond_power->second);
+  }
   // Labels have commas of their own: "age, job redrawn".
   if (!picked.left_out.empty())
     text += fmt::format("\n  others      left out as inconclusive: {}", fmt::join(picked.left_out, "; "));

@@ -46,7 +46,10 @@ struct Candidates {
   std::vector<std::optional<double>> task_losses{};
   std::vector<double> task_errors{};  ///< Standard errors of the scores of the first task; 0 without one.
   std::vector<std::optional<double>> measured{};  ///< Of Choice::measure, as it is judged.
-  std::vector<std::string> left_out{};            ///< Points whose audit was inconclusive.
+  /// Least leakage that the audit finds with probability 0.9, nats; absent where a bound is known without
+  /// one.
+  std::vector<std::optional<double>> powers{};
+  std::vector<std::string> left_out{};  ///< Points whose audit was inconclusive.
 };
 /// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.
 Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name);
@@ -66,6 +69,9 @@ struct Picked {
   std::vector<std::string> left_out{};  ///< As in Candidates.
   bool found = false;                   ///< As in Choice.
   std::optional<double> task_loss{};    ///< Of a mixture the mean of what its parts lose.
+  /// Where the audit could not have shown so little: its power, nats, and the share of the rows that a
+  /// release of known leakage has instead.
+  std::optional<std::pair<double, double>> beyond_power{};
 };
 /// What it is and what it leaks, a line for each fact.
 std::string to_text(const Picked& picked, InformationUnit unit);

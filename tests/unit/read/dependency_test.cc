@@ -45,5 +45,27 @@ TEST(Dependency, FindsWhatFollows) {
             1);
 }
 
+TEST(Dependency, FollowsFromNumbers) {
+  SeededRandom random(5);
+  std::string csv = "age_group,age,square,alone\n";
+  for (int r = 0; r < 1500; ++r) {
+    const auto age = 17 + random.index(70);
+    // `alone` differs in nearly every row: its values explain nothing, though each has but one square.
+    csv += fmt::format("{},{},{},{}\n", age < 25 ? "young" : "old", age, age * age, random.index(1000000));
+  }
+  const std::vector<ColumnSpec> specs{{.name = "age_group"},
+                                      {.name = "age", .type = ColumnType::kInteger},
+                                      {.name = "square", .type = ColumnType::kInteger},
+                                      {.name = "alone", .type = ColumnType::kInteger}};
+  DependencyOptions options;
+  options.most_levels = 2000;
+  const std::vector<Dependency> found = find_dependencies(table_of(csv, specs), options);
+  ASSERT_EQ(found.size(), 2U);
+  for (const Dependency& one : found) {
+    EXPECT_EQ(one.source, "age") << one.column << ": the earlier of two columns that say the same";
+    EXPECT_EQ(one.share, 1);
+  }
+}
+
 }  // namespace
 }  // namespace ppan

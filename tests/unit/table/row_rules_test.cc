@@ -1,6 +1,7 @@
 #include "ppan/model/row_rules.h"
 #include "ppan/model/model_parts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ppan/model/table_model.h"
@@ -70,8 +71,80 @@ TEST(RowRules, ModelsKeepThem) {
 TEST(RowRules, BadRulesAreAllReported) {
   Schema schema = stays(50).schema;
   schema.constraints = {"end >> start", "ward >= 3", "end >= nothing"};
+  schema.columns[4].derived_from = "nothing";
+  EXPECT_EQ(schema.check().size(), 5U);  // the derived column has no source, which is not useful either
+  // What follows from a number cannot be moved by itself.
+  schema.constraints = {"end >= 3"};
   schema.columns[4].derived_from = "start";
-  EXPECT_EQ(schema.check().size(), 4U);
+  EXPECT_EQ(schema.check().size(), 1U);
+  schema.columns[4].derived_from = "end";
+  EXPECT_FALSE(schema.check().empty());
+}
+
+// What follows from a number is looked up again, also where a constraint moved the number; a value that too
+// few people have is none of the model's.
+TEST(RowRules, FollowFromNumbers) {
+  SeededRandom random(6);
+  std::string csv = "x,age,group,square\n";
+  for (int r = 0; r < 600; ++r) {
+    const auto age = r == 0 ? 97 : 20 + random.index(40);
+    csv += fmt::format("{},{},{},{}\n", random.index(2), age, age < 35 ? "young" : "old", age * age);
+  }
+  Schema schema;
+  schema.columns = {testing::category("x"),
+                    {.name = "age", .type = ColumnType::kInteger},
+                    {.name = "group", .derived_from = "age"},
+                    {.name = "square", .type = ColumnType::kInteger, .derived_from = "age"}};
+  schema.sensitive = {"x"};
+  schema.useful = {"age", "group", "square"};
+  schema.constraints = {"age >= 30"};
+  ASSERT_TRUE(schema.check().empty());
+  const Table plain = testing::table_of(csv, schema);
+  EncodedTable table{schema, fit_encoding(plain, schema.columns, {.min_rows = 5, .grid_cost = 0}), {}};
+  const std::vector<std::int32_t> every{0, 1, 2, 3};
+  Encoder(table.encoding).encode(plain, every, UnknownRow::kNearest, table.rows);
+  const ColumnEncoding& age = table.encoding.columns[1];
+  const ColumnEncoding& group = table.encoding.columns[2];
+  const ColumnEncoding& square = table.encoding.columns[3];
+  EXPECT_EQ(square.derived_at.size(), 40U);
+  EXPECT_LT(square.derived_at.back(), 97);
+  EncodedRows noisy =
+      add_noise(table.rows, table.encoding.indices_of(schema.useful), table.encoding, 0.8, random);
+  RowRules(schema, table.encoding).apply(noisy);
+  for (std::size_t r = 0; r < noisy.columns[0].code.size(); ++r) {
+    const double x = age.decode(noisy.columns[0].value[r]);
+    EXPECT_GE(x, 30);
+    EXPECT_EQ(group.levels[static_cast<std::size_t>(noisy.columns[1].code[r])], x < 35 ? "young" : "old");
+    EXPECT_NEAR(square.decode(noisy.columns[2].value[r]), std::min(x, 59.0) * std::min(x, 59.0), square.grid);
+  }
+  const TableModel model = constant_model(schema, table.encoding, table.rows);
+  EXPECT_EQ(TableModel::from_parts(model.to_parts()).encoding(), table.encoding);
+}
+
+// Every column that does not follow from what the job says is named at once.
+TEST(RowRules, WhatDoesNotFollowIsRefused) {
+  SeededRandom random(6);
+  std::string csv = "x,a,b,c,d\n";
+  for (int r = 0; r < 300; ++r)
+    csv += fmt::format("{},{},{},{},{}\n", random.index(2), random.index(3), random.index(3), random.index(9),
+                       random.index(1000000000));
+  Schema schema;
+  schema.columns = {testing::category("x"),
+                    {.name = "a", .derived_from = "c"},
+                    {.name = "b", .derived_from = "d"},
+                    {.name = "c", .type = ColumnType::kInteger},
+                    {.name = "d", .type = ColumnType::kInteger}};
+  schema.sensitive = {"x"};
+  schema.useful = {"a", "b", "c", "d"};
+  ASSERT_TRUE(schema.check().empty());
+  try {
+    (void)fit_encoding(testing::table_of(csv, schema), schema.columns, {.min_rows = 5, .grid_cost = 0});
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("columns.a.derived_from: follows from 'c' in"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("columns.b.derived_from"));
+  }
 }
 
 TEST(RowRules, ConstraintsAreParsed) {

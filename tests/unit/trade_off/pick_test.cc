@@ -60,6 +60,29 @@ TEST(Pick, CautionTakesTheUpperEnd) {
   EXPECT_DOUBLE_EQ(candidates_of(curve(), {}, "curve").points.front().leakage, 0.3);
 }
 
+// What is known of rows that look at nobody does not depend on what attackers happened to find in them.
+TEST(Pick, AKnownBoundCountsBeforeTheAudit) {
+  CurveTable both = curve();
+  CurveRow independent = row("reference/independent", 1.5, 0.02, "independent.ppan");
+  independent.set(curve_column::kInconclusive, "yes");
+  independent.set(curve_column::kUpperEnd, 0.01);
+  independent.set(curve_column::kPower, 0.5);
+  both.rows.push_back(independent);
+  EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1)) << "nothing is known yet";
+  both.rows.back().set(curve_column::kUpperBound, 0.01);
+  const Candidates from = candidates_of(both, {}, "curve");
+  EXPECT_THAT(from.left_out, ::testing::IsEmpty());
+  EXPECT_EQ(from.files.back(), "independent.ppan");
+  EXPECT_DOUBLE_EQ(from.points.back().leakage, 0.01);
+  EXPECT_FALSE(from.powers.back());
+  // A bound above what the audit allows for says nothing.
+  both.rows.back().set(curve_column::kUpperBound, 0.7);
+  EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
+  // Nor does one that the audit allows for because nothing can tell more: the entropy of the secret.
+  both.rows.back().set(curve_column::kUpperEnd, 0.7);
+  EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
+}
+
 TEST(Pick, AModelOutsideTheRunIsRefused) {
   CurveTable bad = curve();
   bad.rows.front().set("model", "../other.ppan");
