@@ -7,10 +7,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "ppan/audit/estimate_json.h"
+#include "ppan/audit/least_likely_match.h"
 #include "ppan/core/error.h"
 #include "ppan/core/random.h"
 
@@ -146,26 +146,8 @@ AuditColumn pick_rows(const AuditColumn& column, const std::vector<std::int32_t>
   return out;
 }
 
-// The two numeric columns of most different values, by which rows of a person that were moved a little are
-// found although columns of few values moved further.
-std::vector<Index> finest_features(const FeatureMap& map, const Matrix<float>& data) {
-  constexpr std::size_t kFinest = 2;
-  std::vector<std::pair<std::size_t, Index>> order;
-  for (const Index f : map.values()) {
-    std::set<float> different;
-    for (Index i = 0; i < data.rows(); ++i) different.insert(data(i, f));
-    order.emplace_back(different.size(), f);
-  }
-  std::sort(order.rbegin(), order.rend());
-  std::vector<Index> out;
-  for (const auto& [values, feature] : order) {
-    if (out.size() < kFinest && values > static_cast<std::size_t>(kLeastRows)) out.push_back(feature);
-  }
-  return out;
-}
-
-// What each original person's nearest released rows say, and how near they are, beside what is known of the
-// person: nearest by all columns, and by each of the finest.
+// What each original person's nearest released row says, and how near it is, beside what is known of the
+// person: nearest by the values of all columns, and by what is least likely to be as near by chance.
 AuditTable with_nearest(const UnalignedInput& input, const std::vector<std::string>& known) {
   const AuditTable original = take_columns(input.original, known);
   AuditTable both = original;
@@ -175,19 +157,24 @@ AuditTable with_nearest(const UnalignedInput& input, const std::vector<std::stri
   const Index rows = original.rows();
   const Index released = std::min(kMostReleased, input.released.rows());
   AuditTable out = original;
-  const auto add = [&](const Matrix<float>& by, const std::string& how) {
-    const auto nearest = nearest_rows(by.topRows(rows), by.middleRows(rows, released));
-    Vector<double> distance(rows);
-    for (Index i = 0; i < rows; ++i)
-      distance[i] = static_cast<double>(
-          (by.row(i) - by.row(rows + nearest[static_cast<std::size_t>(i)])).squaredNorm());
-    out.columns.push_back(column_of_numbers("distance of the nearest released row" + how, distance));
+  const auto add = [&](const std::vector<std::int32_t>& nearest, const Vector<double>& distance,
+                       const std::string& how) {
+    out.columns.push_back(column_of_numbers("nearness of the " + how, distance));
     for (const AuditColumn& column : input.released.columns)
-      out.columns.push_back(pick_rows(column, nearest, column.name + " of the nearest released row" + how));
+      out.columns.push_back(pick_rows(column, nearest, column.name + " of the " + how));
   };
-  add(data, "");
-  for (const Index f : finest_features(map, data))
-    add(data.col(f), fmt::format(" by {}", map.source()[static_cast<std::size_t>(f)].column));
+  const auto nearest = nearest_rows(data.topRows(rows), data.middleRows(rows, released));
+  Vector<double> distance(rows);
+  for (Index i = 0; i < rows; ++i)
+    distance[i] = static_cast<double>(
+        (data.row(i) - data.row(rows + nearest[static_cast<std::size_t>(i)])).squaredNorm());
+  add(nearest, distance, "nearest released row");
+  LikelyMatch match = least_likely_match(both, rows, released);
+  for (Index i = 0; i < rows; ++i) {
+    std::int32_t& row = match.row[static_cast<std::size_t>(i)];
+    if (row < 0) row = nearest[static_cast<std::size_t>(i)];
+  }
+  add(match.row, match.log_chance, "released row that is the least likely to be as near by chance");
   return out;
 }
 
