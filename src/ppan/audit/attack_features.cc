@@ -12,17 +12,22 @@
 
 #include "ppan/audit/digit_form.h"
 #include "ppan/audit/text_parts.h"
+#include "ppan/audit/text_words.h"
 
 namespace ppan {
 namespace {
 
 constexpr float kMostDeviations = 8;  // beyond it a value says no more than its rank does
+constexpr double kFarOut = 100;       // standard deviation in widths of the middle eight tenths
 // A feature that is set in few rows would otherwise stand far from all others and swamp every distance.
 constexpr double kMostScale = 4;
 // A column of few texts, or of many rows to each, is known text by text; its parts say no more.
 constexpr std::size_t kLeastTexts = 30;
 constexpr Index kRowsPerText = 100;
 constexpr std::size_t kMostParts = 300;  // of all columns: each is a number in every row, in every release
+constexpr std::size_t kMostWords = 256;  // of all columns
+// The same that are counted by in pairs: with more of them there is no room for triples of columns.
+constexpr std::size_t kMostPairedWords = 40;
 constexpr std::size_t kMostBefore = 24;  // columns whose cells are held against the row before
 constexpr std::size_t kCoarseBins = 4;
 constexpr std::int32_t kCoarseLevels = 8;
@@ -32,6 +37,8 @@ constexpr Index kLeastAlike = 20;     // rows in which two columns are, and are 
 constexpr Index kAlikeRows = 20'000;  // that are looked at for it
 // Rows of a file that stand together, as keys: sorted files often hold one class after the other.
 constexpr std::array<Index, 4> kBlockRows{4, 16, 64, 256};
+// Places in turns of so many rows, as keys: files that were put together by turns.
+constexpr std::array<Index, 9> kTurns{3, 4, 5, 6, 7, 8, 9, 10, 12};
 
 std::string folded(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -169,6 +176,10 @@ struct FeatureMap::Column {
     std::unordered_map<std::string, std::int32_t> value;
   };
   std::vector<Part> parts;
+  // Words that its texts have or have not; the first so many of them are coarse codes as well.
+  std::vector<std::string> words;
+  std::size_t paired_words = 0;
+  Index first_word_code = 0;
   // Coarse codes: bins of a number, with one more for missing ones; its last digit; or the most frequent
   // levels.
   Index first_coarse = 0;
@@ -235,7 +246,12 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
     column->traced = traced.empty() ? all : traced[c];
     if (from.numeric()) learn_number(from, *column);
     if (from.has_text()) learn_text(from, *column);
-    if (column->traced) learn_writing(from, *column);
+    if (column->traced) {
+      learn_writing(from, *column);
+    } else {
+      learn_coarse(from, *column);
+      std::vector<double>().swap(column->sorted);
+    }
     columns_.push_back(std::move(column));
   }
   learn_alike(released);
@@ -248,6 +264,8 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
   for (std::size_t b = 0; options.row_position && b < kBlockRows.size(); ++b)
     add_key(static_cast<std::size_t>((released.rows() - trained_rows) / kBlockRows[b] + 1), "row",
             "position");
+  for (std::size_t t = 0; options.row_position && t < kTurns.size(); ++t)
+    add_key(static_cast<std::size_t>(kTurns[t]), "row", "position");
 
   Index at = 0;
   write(released, [&](const RawFeature& raw) {
@@ -274,6 +292,13 @@ void FeatureMap::learn_number(const AuditColumn& from, Column& column) const {
   for (const double v : column.sorted) column.mean += v / count;
   for (const double v : column.sorted) square += (v - column.mean) * (v - column.mean) / count;
   if (square > 0) column.scale = 1 / std::sqrt(square);
+  // One cell of 1e300 would leave nothing of all others.
+  const auto quantile = [&](std::size_t tenths) { return column.sorted[column.sorted.size() * tenths / 10]; };
+  if (!column.sorted.empty() && std::sqrt(square) > kFarOut * (quantile(9) - quantile(1)) &&
+      quantile(9) > quantile(1)) {
+    column.mean = quantile(5);
+    column.scale = 1 / (quantile(9) - quantile(1));
+  }
   column.used_bit = 52;
   column.integers = true;
   for (const double v : column.sorted) {
@@ -282,7 +307,6 @@ void FeatureMap::learn_number(const AuditColumn& from, Column& column) const {
     }
     column.integers = column.integers && v == std::floor(v) && std::abs(v) < 0x1p52;
   }
-  if (!column.traced) std::vector<double>().swap(column.sorted);
 }
 
 void FeatureMap::learn_text(const AuditColumn& from, Column& column) const {
@@ -345,6 +369,16 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
     numbers_.push_back(
         {column.name, column.decimals <= kWrittenDecimals ? std::pow(10.0, column.decimals) : 0.0});
   learn_coarse(from, column);
+  if (!column.numeric) learn_words(written, column);
+}
+
+void FeatureMap::learn_words(const Written& written, Column& column) {
+  if (written.text.size() < kLeastTexts) return;
+  const std::size_t share = std::max<std::size_t>(1, text_columns_);
+  column.words = frequent_words(written.text, written.code, kMostWords / share);
+  column.paired_words = std::min(column.words.size(), kMostPairedWords / share);
+  column.first_word_code = static_cast<Index>(coarse_values_.size());
+  for (std::size_t w = 0; w < column.paired_words; ++w) add_coarse(2, column.name);
 }
 
 void FeatureMap::learn_coarse(const AuditColumn& from, Column& column) {
@@ -364,7 +398,7 @@ void FeatureMap::learn_coarse(const AuditColumn& from, Column& column) {
     if (column.coarse_edge.empty() || edge > column.coarse_edge.back()) column.coarse_edge.push_back(edge);
   }
   add_coarse(column.coarse_edge.size() + 2, column.name);
-  column.coarse_digit = !few && from.rows() > 0;
+  column.coarse_digit = column.traced && !few && from.rows() > 0;
   if (column.coarse_digit) add_coarse(3, column.name);
 }
 
@@ -382,14 +416,14 @@ void FeatureMap::write_coarse(const Column& column, const AuditColumn& from, Key
       coarse(i, column.first_coarse) =
           from.missing[row] ? 0 : 1 + std::min(most, code[static_cast<std::size_t>(from.code[row])]);
     }
+    for_each_word(column, from, [&](std::size_t word, const auto& has) {
+      if (word >= column.paired_words) return;
+      for (Index i = 0; i < rows; ++i)
+        coarse(i, column.first_word_code + static_cast<Index>(word)) = has(i) ? 1 : 0;
+    });
     return;
   }
-  const Written written(from);
-  std::vector<std::int32_t> digit;
-  for (const std::string& text : written.text) {
-    const std::int32_t last = digit_form(text, column.decimals).last1;
-    digit.push_back(last == 0 ? 0 : 1 + last % 2);
-  }
+  const std::vector<std::int32_t> digit = column.coarse_digit ? coarse_digits(column, from) : Symbols{};
   const std::vector<double>& edge = column.coarse_edge;
   for (Index i = 0; i < rows; ++i) {
     const double value = from.number[i];
@@ -397,9 +431,42 @@ void FeatureMap::write_coarse(const Column& column, const AuditColumn& from, Key
         std::isnan(value)
             ? 0
             : 1 + static_cast<std::int32_t>(std::upper_bound(edge.begin(), edge.end(), value) - edge.begin());
-    if (column.coarse_digit)
-      coarse(i, column.first_coarse + 1) =
-          digit[static_cast<std::size_t>(written.code[static_cast<std::size_t>(i)])];
+    if (column.coarse_digit) coarse(i, column.first_coarse + 1) = digit[static_cast<std::size_t>(i)];
+  }
+}
+
+// Of each row: whether its last digit is 0, odd or even.
+Symbols FeatureMap::coarse_digits(const Column& column, const AuditColumn& from) {
+  const Written written(from);
+  Symbols of_text;
+  for (const std::string& text : written.text) {
+    const std::int32_t last = digit_form(text, column.decimals).last1;
+    of_text.push_back(last == 0 ? 0 : 1 + last % 2);
+  }
+  Symbols digit;
+  digit.reserve(written.code.size());
+  for (const std::int32_t code : written.code) digit.push_back(of_text[static_cast<std::size_t>(code)]);
+  return digit;
+}
+
+// Calls use(word, has) for every word of the column; has(row) says whether the row's text has it.
+template <typename Use>
+void FeatureMap::for_each_word(const Column& column, const AuditColumn& from, const Use& use) {
+  if (column.words.empty()) return;
+  std::unordered_map<std::string_view, std::size_t> position;
+  for (std::size_t w = 0; w < column.words.size(); ++w) position.emplace(column.words[w], w);
+  std::vector<std::vector<std::uint8_t>> has(column.words.size(),
+                                             std::vector<std::uint8_t>(from.level.size(), 0));
+  for (std::size_t t = 0; t < from.level.size(); ++t) {
+    for (const std::string& word : words_of(from.level[t])) {
+      const auto at = position.find(word);
+      if (at != position.end()) has[at->second][t] = 1;
+    }
+  }
+  for (std::size_t w = 0; w < has.size(); ++w) {
+    use(w, [&](Index row) {
+      return has[w][static_cast<std::size_t>(from.code[static_cast<std::size_t>(row)])] != 0;
+    });
   }
 }
 
@@ -596,6 +663,10 @@ void FeatureMap::write(const AuditTable& released, const TakeFeature& take) cons
       write_digits(column, Written(from), raw);
       if (from.has_text()) write_format(column, from, raw);
       if (column.numeric && column.form != NumberForm::kNumber) write_calendar(column, from, raw);
+      for_each_word(column, from, [&](std::size_t, const auto& has) {
+        auto& word = raw.add(column.name, "text", false);
+        for (Index i = 0; i < rows; ++i) word[i] = has(i) ? 1.0F : 0.0F;
+      });
     }
     for (const RawFeature& feature : raw.features) take(feature);
   }
@@ -696,10 +767,10 @@ AttackFeatures FeatureMap::apply(const AuditTable& released) const {
   features.number.resize(released.rows(), static_cast<Index>(numbers_.size()));
   Index number = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
+    write_coarse(*columns_[c], released.columns[c], features.coarse);
     if (!columns_[c]->traced) continue;
     if (columns_[c]->numeric) features.number.col(number++) = released.columns[c].number;
     write_keys(*columns_[c], released.columns[c], features.keys);
-    write_coarse(*columns_[c], released.columns[c], features.coarse);
   }
   if (options_.row_position) {
     const Index placed = released.rows() - trained_rows_;
@@ -707,6 +778,12 @@ AttackFeatures FeatureMap::apply(const AuditTable& released) const {
       for (Index i = 0; i < released.rows(); ++i)
         features.keys(i, first_block_key_ + static_cast<Index>(b)) =
             i < placed ? static_cast<std::int32_t>(i / kBlockRows[b]) : -1;
+    }
+    const Index first_turn = first_block_key_ + static_cast<Index>(kBlockRows.size());
+    for (std::size_t t = 0; t < kTurns.size(); ++t) {
+      for (Index i = 0; i < released.rows(); ++i)
+        features.keys(i, first_turn + static_cast<Index>(t)) =
+            i < placed ? static_cast<std::int32_t>(i % kTurns[t]) : -1;
     }
   }
   for (const std::uint64_t h : row_hashes(released)) {

@@ -4,9 +4,9 @@
 // trace that a careless mechanism may leave: how a number is written, its digits (digit_form.h), how often
 // its exact value occurs in the table, its last binary digit, letter case and spaces of a text, which cells
 // are missing, how many of a row and how that is marked, how often the whole row occurs, what day of the week
-// and what time of day it was, and where in the file the row stands. Constant features are dropped, all
-// others standardised. Keys are what an attacker counts by: last digits, first digits, exact values, parts of
-// texts (text_parts.h), days and hours, blocks of neighbouring rows.
+// and what time of day it was, which words a text has, and where in the file the row stands. Constant
+// features are dropped, all others standardised. Keys are what an attacker counts by: last digits, first
+// digits, exact values, parts of texts (text_parts.h), days and hours, blocks of neighbouring rows.
 
 #include <cstdint>
 #include <functional>
@@ -93,6 +93,7 @@ class FeatureMap {
   void add_coarse(std::size_t values, const std::string& column);
   void learn_alike(const AuditTable& released);
   void learn_coarse(const AuditColumn& from, Column& column);
+  void learn_words(const Written& written, Column& column);
   void learn_parts(const Written& written, Index rows, Column& column);
   void write_number(const Column& column, const AuditColumn& from, Raw& raw) const;
   void write_levels(const Column& column, const AuditColumn& from, Raw& raw) const;
@@ -101,6 +102,9 @@ class FeatureMap {
   void write_alike(const AuditTable& released, const TakeFeature& take) const;
   void write_row(const AuditTable& released, const TakeFeature& take) const;
   void write_place(const AuditTable& released, const TakeFeature& take) const;
+  static Symbols coarse_digits(const Column& column, const AuditColumn& from);
+  template <typename Use>
+  static void for_each_word(const Column& column, const AuditColumn& from, const Use& use);
   static void write_coarse(const Column& column, const AuditColumn& from, KeyMatrix& coarse);
   static void write_calendar(const Column& column, const AuditColumn& from, Raw& raw);
   void write_keys(const Column& column, const AuditColumn& from, KeyMatrix& keys) const;

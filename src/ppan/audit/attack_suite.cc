@@ -161,7 +161,8 @@ Screened screened(const SuiteInput& input, const AttackTarget& target, const Att
   for (Index f = 0; f < input.released.data.cols(); ++f) {
     const FeatureSource& source = input.source[static_cast<std::size_t>(f)];
     const bool trace = source.aspect != "value" && source.aspect != "known";
-    const bool many = source.aspect == "digits" || source.aspect == "repeats" || source.aspect == "equality";
+    const bool many = source.aspect == "digits" || source.aspect == "repeats" ||
+                      source.aspect == "equality" || source.aspect == "text";
     if (trace && (many || options.screen_traces) &&
         !tells_something(input.released.data.col(f), target.code, rows, target.levels))
       continue;

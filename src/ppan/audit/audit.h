@@ -90,10 +90,11 @@ struct GroupLeakage {
 };
 
 struct SideInformation {
-  Estimate side;     ///< I(X;U).
-  Estimate both;     ///< I(X;Z,U).
-  Rate additional;   ///< I(X;Z|U), nats, paired on the same rows, not clipped.
-  double bound = 0;  ///< I(X;Z) + I(X;U): above I(X;Z,U) when U and Z are independent given X.
+  Estimate side;         ///< I(X;U).
+  Estimate both;         ///< I(X;Z,U).
+  Rate additional;       ///< I(X;Z|U), nats, paired on the same rows, not clipped.
+  double bound = 0;      ///< I(X;Z) + I(X;U): above I(X;Z,U) when U and Z are independent given X.
+  double upper_end = 0;  ///< What the findings allow the release to add, nats; see AttributeAudit::upper_end.
 };
 
 struct RepeatedRelease {
@@ -111,8 +112,8 @@ struct AttributeAudit {
   AuditVerdict verdict = AuditVerdict::kNothingFound;
   std::optional<AttackPower> power{};  ///< What this audit finds of planted leaks; absent: not measured.
   /// What the finding allows for, nats: the greatest of the upper end of its 99 % interval, of the forecast
-  /// for ten times the rows, and of the power, but no more than an upper bound. Limits and choices are judged
-  /// by it.
+  /// for ten times the rows, of what the release may add to side columns, and of the power, but no more than
+  /// an upper bound. Limits and choices are judged by it.
   double upper_end = 0;
   std::optional<LearningForecast> forecast{};  ///< What more rows would find.
   Index learned_rows = 0;                      ///< That the strongest attacker learned from.

@@ -70,8 +70,8 @@ void members(Archive& archive, GroupLeakage& value) {
 }
 template <typename Archive>
 void members(Archive& archive, SideInformation& value) {
-  auto& [side, both, additional, bound] = value;
-  archive(side, both, additional, bound);
+  auto& [side, both, additional, bound, upper_end] = value;
+  archive(side, both, additional, bound, upper_end);
 }
 template <typename Archive>
 void members(Archive& archive, RepeatedRelease& value) {

@@ -7,7 +7,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "ppan/audit/written_date.h"
 #include "ppan/core/error.h"
+#include "ppan/source/calendar.h"
 #include "ppan/source/csv.h"
 #include "ppan/source/number.h"
 
@@ -64,18 +66,26 @@ class ColumnBuilder {
     column_.missing.reserve(column_.code.size());
     for (const std::int32_t code : column_.code)
       column_.missing.push_back(level_missing_[static_cast<std::size_t>(code)] != 0);
-    for (const NumberForm form : forms_to_try(kind)) {
-      const std::vector<double> value = numbers(form, mark);
+    const auto rows_read = [&](const std::vector<double>& value) {
       Index read = 0;
       for (std::size_t l = 0; l < value.size(); ++l) read += std::isnan(value[l]) ? 0 : count[l];
+      return read;
+    };
+    for (const NumberForm form : forms_to_try(kind)) {
+      const std::vector<double> value = numbers(form, mark);
+      const Index read = rows_read(value);
       const bool most = static_cast<double>(read) >= kNumericShare * static_cast<double>(present);
       // What is known to be a number stays one where every cell happens to be missing.
       if (kind == CellKind::kGuess && (read == 0 || !most)) continue;
-      column_.form = typed_ ? typed_form_ : form;
-      column_.number.resize(static_cast<Index>(column_.code.size()));
-      for (std::size_t i = 0; i < column_.code.size(); ++i)
-        column_.number[static_cast<Index>(i)] = value[static_cast<std::size_t>(column_.code[i])];
+      take_numbers(value, typed_ ? typed_form_ : form);
       break;
+    }
+    for (const DateOrder order : {DateOrder::kDayFirst, DateOrder::kMonthFirst, DateOrder::kYearFirst}) {
+      if (kind != CellKind::kGuess || typed_ || column_.numeric() || present == 0) break;
+      NumberForm form = NumberForm::kDate;
+      const std::vector<double> value = written_dates(order, form);
+      if (static_cast<double>(rows_read(value)) >= kNumericShare * static_cast<double>(present))
+        take_numbers(value, form);
     }
     position_.clear();
     return std::move(column_);
@@ -96,6 +106,27 @@ class ColumnBuilder {
         break;
     }
     return {NumberForm::kNumber, NumberForm::kDate, NumberForm::kTimestamp};
+  }
+  void take_numbers(const std::vector<double>& of_level, NumberForm form) {
+    column_.form = form;
+    column_.number.resize(static_cast<Index>(column_.code.size()));
+    for (std::size_t i = 0; i < column_.code.size(); ++i)
+      column_.number[static_cast<Index>(i)] = of_level[static_cast<std::size_t>(column_.code[i])];
+  }
+  // Of each level, as a day or, if there is a time behind any, a time; NaN where it is none or missing.
+  [[nodiscard]] std::vector<double> written_dates(DateOrder order, NumberForm& form) const {
+    std::vector<double> value(column_.level.size(), kMissing);
+    for (std::size_t l = 0; l < value.size(); ++l) {
+      if (level_missing_[l] != 0) continue;
+      const auto date = written_date(column_.level[l], order);
+      if (!date) continue;
+      value[l] = static_cast<double>(date->microseconds);
+      if (date->time) form = NumberForm::kTimestamp;
+    }
+    if (form == NumberForm::kDate) {
+      for (double& v : value) v /= static_cast<double>(kMicrosecondsPerDay);
+    }
+    return value;
   }
   // Of each level, as a number in this form; NaN where it is none or missing.
   [[nodiscard]] std::vector<double> numbers(NumberForm form, char mark) const {

@@ -155,9 +155,11 @@ void add_side(const AttributeAudit& a, const Words& words, std::string& text) {
     text += fmt::format("  side columns alone tell {} ({}), with the release {} ({})\n",
                         words.amount(a.side->side.nats), words.interval(a.side->side),
                         words.amount(a.side->both.nats), words.interval(a.side->both));
-    text += fmt::format("  so the release adds {} (95 % interval {}); release and side apart sum to {}\n",
-                        words.amount(a.side->additional.value), words.interval(a.side->additional.interval95),
-                        words.amount(a.side->bound));
+    text += fmt::format(
+        "  so the release adds {} (95 % interval {}, allows for up to {}); release and side apart sum to "
+        "{}\n",
+        words.amount(a.side->additional.value), words.interval(a.side->additional.interval95),
+        words.number(a.side->upper_end), words.amount(a.side->bound));
   }
   for (const RepeatedRelease& r : a.repeats) {
     text += fmt::format("  {} releases of each row tell {} ({})\n", r.releases, words.amount(r.leakage.nats),
@@ -246,6 +248,7 @@ Json json_of(const AttributeAudit& a) {
     out["side_information"] = {{"side", json_of(a.side->side)},
                                {"release_and_side", json_of(a.side->both)},
                                {"additional_nats", json_of(a.side->additional)},
+                               {"upper_end_nats", finite_json(a.side->upper_end)},
                                {"sum_nats", finite_json(a.side->bound)}};
   }
   if (!a.measures.empty()) out["measures"] = measures_json(a);
@@ -263,6 +266,14 @@ std::string headline(const AttributeAudit& a, InformationUnit unit) {
     return fmt::format("leakage of \"{}\" is at least {} (95 % interval {}), found by {}; {}",
                        printable(a.name), words.amount(a.leakage.nats), words.interval(a.leakage),
                        printable(a.winner), known);
+  }
+  if (a.side && a.side->additional.interval95.low > 0) {
+    return fmt::format(
+        "to those who know the side columns the release adds at least {} (95 % interval {}) about \"{}\"; by "
+        "itself "
+        "nothing was seen in it (95 % interval {}); {}",
+        words.amount(a.side->additional.value), words.interval(a.side->additional.interval95),
+        printable(a.name), words.interval(a.leakage), known);
   }
   return fmt::format(
       "nothing was seen of \"{}\" (95 % interval {}, {}); {}", printable(a.name), words.interval(a.leakage),

@@ -77,8 +77,10 @@ std::vector<GroupLeakage> group_leakage(const AuditInput& input, const AttackTar
     if (static_cast<Index>(group.rows.size()) >= options.least_group_rows) groups.push_back(std::move(group));
   }
   for (const AuditColumn& column : input.groups) add_column_groups(column, false, split, options, groups);
-  for (const AuditColumn& column : input.released.columns)
-    add_column_groups(column, true, split, options, groups);
+  for (const AuditColumn& column : input.released.columns) {
+    // Its levels are groups already, and would stand there twice.
+    if (column.name != target.name) add_column_groups(column, true, split, options, groups);
+  }
 
   // Groups that the release tells apart: against the prior, a bound. Others (the levels of the attribute
   // itself, say): against the attacker's own mean belief, so that one who leans to a level without knowing

@@ -8,6 +8,7 @@ namespace ppan {
 namespace {
 
 constexpr double kMostVisits = 6e7;  // tuples times rows
+constexpr double kMostPairs = 2e5;   // of which so few rows as kLeastRows are looked at: some 630 codes
 constexpr Index kMostRows = 20'000;
 constexpr Index kLeastRows = 1000;  // fewer show nothing in so many cells
 constexpr double kClear =
@@ -133,7 +134,8 @@ std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const st
     const double pairs = static_cast<double>(count) * static_cast<double>(count - 1) / 2;
     const double tuples = size == 2 ? pairs : pairs * static_cast<double>(count - 2) / 3;
     if (tuples < 1) break;
-    const auto room = static_cast<Index>(std::min(kMostVisits / tuples, static_cast<double>(kMostRows)));
+    auto room = static_cast<Index>(std::min(kMostVisits / tuples, static_cast<double>(kMostRows)));
+    if (size == 2 && tuples <= kMostPairs) room = std::max(room, kLeastRows);
     if (room < kLeastRows) break;
     const auto looked_at = static_cast<std::size_t>(std::min(room, static_cast<Index>(rows.size())));
     const auto most_counts = kCountsPerRow * static_cast<std::int64_t>(looked_at);

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "ppan/audit/estimate_json.h"
+#include "ppan/audit/least_likely_match.h"
 #include "ppan/core/error.h"
 #include "ppan/core/random.h"
 
@@ -144,7 +146,8 @@ AuditColumn pick_rows(const AuditColumn& column, const std::vector<std::int32_t>
   return out;
 }
 
-// What each original person's nearest released row says, beside what is known of the person.
+// What each original person's nearest released row says, and how near it is, beside what is known of the
+// person: nearest by the values of all columns, and by what is least likely to be as near by chance.
 AuditTable with_nearest(const UnalignedInput& input, const std::vector<std::string>& known) {
   const AuditTable original = take_columns(input.original, known);
   AuditTable both = original;
@@ -153,34 +156,85 @@ AuditTable with_nearest(const UnalignedInput& input, const std::vector<std::stri
   const Matrix<float> data = map.apply(both).data;
   const Index rows = original.rows();
   const Index released = std::min(kMostReleased, input.released.rows());
-  const auto nearest = nearest_rows(data.topRows(rows), data.middleRows(rows, released));
   AuditTable out = original;
-  for (const AuditColumn& column : input.released.columns)
-    out.columns.push_back(pick_rows(column, nearest, column.name + " of the nearest released row"));
+  const auto add = [&](const std::vector<std::int32_t>& nearest, const Vector<double>& distance,
+                       const std::string& how) {
+    out.columns.push_back(column_of_numbers("nearness of the " + how, distance));
+    for (const AuditColumn& column : input.released.columns)
+      out.columns.push_back(pick_rows(column, nearest, column.name + " of the " + how));
+  };
+  const auto nearest = nearest_rows(data.topRows(rows), data.middleRows(rows, released));
+  Vector<double> distance(rows);
+  for (Index i = 0; i < rows; ++i)
+    distance[i] = static_cast<double>(
+        (data.row(i) - data.row(rows + nearest[static_cast<std::size_t>(i)])).squaredNorm());
+  add(nearest, distance, "nearest released row");
+  LikelyMatch match = least_likely_match(both, rows, released);
+  for (Index i = 0; i < rows; ++i) {
+    std::int32_t& row = match.row[static_cast<std::size_t>(i)];
+    if (row < 0) row = nearest[static_cast<std::size_t>(i)];
+  }
+  add(match.row, match.log_chance, "released row that is the least likely to be as near by chance");
   return out;
 }
 
-UnalignedFinding attack_not_carried(const UnalignedInput& input, UnalignedFinding out,
-                                    const AuditOptions& options) {
+struct WithAndWithout {
+  AttackTarget target{};
+  AttackSplit split{};
+  SuiteResult with{};
+  SuiteResult without{};
+};
+
+WithAndWithout attack_by_nearest(const UnalignedInput& input, const UnalignedFinding& about,
+                                 const AuditOptions& options) {
+  WithAndWithout out;
   std::vector<std::int32_t> rows = range(0, input.original.rows());
   SeededRandom random = SeededRandom(options.seed).fork("unaligned-labelled");
   shuffle(random, rows);
-  AttackSplit split;
-  split.test.assign(rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2), rows.end());
+  out.split.test.assign(rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2), rows.end());
   rows.resize(rows.size() / 2);
-  split_for_choice(rows, options.seed, split);
-  const AttackTarget target = target_of(*input.original.find(out.name), split.train, options.target);
+  split_for_choice(rows, options.seed, out.split);
+  out.target = target_of(*input.original.find(about.name), out.split.train, options.target);
   FeatureOptions features = options.features;
   features.row_position = false;
+  SuiteOptions suite = suite_for(options);
   const auto run = [&](const AuditTable& table) {
     const FeatureMap map(table, features);
-    return attack(suite_input(map, table), target, split, suite_for(options));
+    return attack(suite_input(map, table), out.target, out.split, suite);
   };
-  const SuiteResult without = run(take_columns(input.original, out.known));
-  const SuiteResult with = run(with_nearest(input, out.known));
-  describe(with, target, split, out);
-  out.control = lower_bound(without.gain, without.entropy, "attribute inference without the release");
-  out.beyond_control = mean_rate(with.gain - without.gain);
+  out.without = run(take_columns(input.original, about.known));
+  suite.learning_curve = options.details;
+  out.with = run(with_nearest(input, about.known));
+  return out;
+}
+
+// Upper end of the 99 % interval, as in audits of rows (audit.cc).
+double wide_end(const Rate& rate) {
+  constexpr Index kComparisons = 5;
+  return rate.value + normal_multiple(kComparisons) / normal_multiple() * (rate.interval95.high - rate.value);
+}
+
+void judge_nearest(const WithAndWithout& found, UnalignedFinding& out) {
+  out.nearest = mean_rate(found.with.gain - found.without.gain);
+  // A weak leak I has gains of variance 2 I: to be seen with probability 0.9 it must lie 3.24 standard errors
+  // above 0 (attack_power.cc).
+  constexpr double kSeen = 3.24;
+  const double least = 2 * kSeen * kSeen / static_cast<double>(found.split.test.size());
+  const double altogether = out.beyond_control ? wide_end(*out.beyond_control)
+                                               : wide_end(Rate{out.leakage.nats, *out.leakage.interval95});
+  out.upper_end = std::max({least, altogether, wide_end(out.nearest)});
+  if (found.with.forecast)
+    out.upper_end = std::max(out.upper_end, forecast_end(*found.with.forecast, found.with.still_rising) -
+                                                std::max(0.0, found.without.gain.mean()));
+  if (!found.target.continuous)
+    out.upper_end = std::min(out.upper_end, std::max(out.entropy, out.leakage.interval95->high));
+}
+
+UnalignedFinding attack_not_carried(UnalignedFinding out, const WithAndWithout& found) {
+  describe(found.with, found.target, found.split, out);
+  out.control =
+      lower_bound(found.without.gain, found.without.entropy, "attribute inference without the release");
+  out.beyond_control = mean_rate(found.with.gain - found.without.gain);
   return out;
 }
 
@@ -205,8 +259,7 @@ std::vector<std::string> UnalignedReport::over_limit() const {
   std::vector<std::string> over;
   if (!limit) return over;
   for (const UnalignedFinding& a : attributes) {
-    const double high = a.beyond_control ? a.beyond_control->interval95.high : a.leakage.interval95->high;
-    if (high > *limit) over.push_back(a.name);
+    if (a.upper_end > *limit) over.push_back(a.name);
   }
   return over;
 }
@@ -233,8 +286,11 @@ UnalignedReport audit_unaligned(const UnalignedInput& input, const AuditOptions&
     if (finding.known.empty())
       throw Error(ErrorCode::kBadInput, "the tables share no column that is not sensitive",
                   "Give tables whose columns have the same names.");
-    report.attributes.push_back(finding.carried ? attack_carried(input, finding, options)
-                                                : attack_not_carried(input, finding, options));
+    const WithAndWithout nearest = attack_by_nearest(input, finding, options);
+    finding = finding.carried ? attack_carried(input, std::move(finding), options)
+                              : attack_not_carried(std::move(finding), nearest);
+    judge_nearest(nearest, finding);
+    report.attributes.push_back(std::move(finding));
   }
   return report;
 }
@@ -269,10 +325,15 @@ std::string to_text(const UnalignedReport& report, InformationUnit unit) {
           "  without control rows (--control) nobody can say how much of this the population tells about "
           "anybody\n";
     }
+    text += fmt::format(
+        "  to those who know \"{}\" of half of the people, the nearest released rows add {} (95 % interval "
+        "{})\n",
+        a.name, amount(a.nearest.value), interval(a.nearest.interval95));
+    text += fmt::format("  so the findings allow for up to {}\n", amount(a.upper_end));
   }
   if (report.limit) {
     text += fmt::format("\nlimit {}: {}\n", amount(*report.limit),
-                        report.over_limit().empty() ? "kept"
+                        report.over_limit().empty() ? "what the findings allow for stays within it"
                                                     : fmt::format("NOT shown to be kept for {}",
                                                                   fmt::join(report.over_limit(), ", ")));
   }
@@ -288,6 +349,8 @@ std::string to_json(const UnalignedReport& report) {
              {"entropy_nats", a.entropy},
              {"leakage", json_of(a.leakage)},
              {"winner", a.winner},
+             {"nearest_nats", json_of(a.nearest)},
+             {"upper_end_nats", a.upper_end},
              {"accuracy", a.accuracy.value},
              {"prior_accuracy", a.prior_accuracy}};
     if (a.control) {

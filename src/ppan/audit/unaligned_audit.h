@@ -8,8 +8,10 @@
 //   original ones. What they find may be no more than what the population tells about anybody; the same guess
 //   about control rows, which the release was not made from, tells that part.
 //
-//   It does not: attackers who know the sensitive column of half of the original rows guess it for the
-//   others, with and without what the nearest released rows say.
+//   Whether it does or not: attackers who know the sensitive column of half of the original rows guess it for
+//   the others, with and without what the nearest released rows say. Rows of people that stand in the
+//   release, copied or moved a little, are found by this alone: to those who learn from released rows a copy
+//   is a row like any other.
 
 #include <optional>
 #include <string>
@@ -35,6 +37,12 @@ struct UnalignedFinding {
   Estimate leakage;                   ///< About original rows.
   std::optional<Estimate> control{};  ///< About control rows (carried), or without the release (not carried).
   std::optional<Rate> beyond_control{};  ///< leakage - control, nats, not clipped.
+  /// What the nearest released rows add to what is known of a person, nats, not clipped.
+  Rate nearest{};
+  /// What the findings allow for, nats: the greatest upper end of their 99 % intervals, of the forecast for
+  /// ten times the rows, and the least leak that the best of attackers could see in so many rows. Of what the
+  /// release adds, where there is a control.
+  double upper_end = 0;
   std::string winner;
   Rate accuracy;
   double prior_accuracy = 0;
@@ -46,7 +54,7 @@ struct UnalignedReport {
   Index control_rows = 0;
   std::vector<UnalignedFinding> attributes;
   std::optional<double> limit;  ///< Nats.
-  /// Columns whose leakage beyond the control (or, without one, altogether) may exceed the limit.
+  /// Columns of which the findings allow for more than the limit.
   [[nodiscard]] std::vector<std::string> over_limit() const;
 };
 

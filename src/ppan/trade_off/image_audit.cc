@@ -92,6 +92,9 @@ std::string to_text(const ImageFindings& found, const std::string& model, Inform
                        to_string(unit), best.name));
   line("guessed", fmt::format("{}, without the release {:.1f} %", percent(best.accuracy),
                               100 * found.attack.prior_accuracy));
+  line("",
+       fmt::format("allows for up to {:.4f} {}; leaks below {:.4f} could not be seen in so many images",
+                   from_nats(found.upper_end(), unit), to_string(unit), from_nats(found.least_seen(), unit)));
   if (!found.upper.empty()) line("at most", estimate_text(found.upper.front(), unit));
   for (const ImageAttackerScore& score : found.attack.attackers) {
     line("attacker",
@@ -111,6 +114,8 @@ std::string to_json(const ImageFindings& found) {
            {"distortion", found.distortion},
            {"entropy", found.attack.entropy},
            {"leakage", estimate_to_json(best.leakage)},
+           {"upper_end_nats", found.upper_end()},
+           {"least_seen_nats", found.least_seen()},
            {"winner", best.name},
            {"accuracy", best.accuracy.value},
            {"prior_accuracy", found.attack.prior_accuracy},
@@ -130,10 +135,24 @@ std::string to_json(const ImageFindings& found) {
   return out.dump(1) + "\n";
 }
 
-bool ImageFindings::within_limit() const {
-  if (!limit) return true;
+double ImageFindings::least_seen() const {
+  // A weak leak I has gains of variance 2 I; it is seen when it lies 1.96 + 1.28 standard errors above 0.
+  constexpr double kSeen = 3.24;
+  return 2 * kSeen * kSeen / static_cast<double>(std::max<Index>(1, images - learned));
+}
+
+double ImageFindings::upper_end() const {
+  constexpr double kWide = 2.576 / 1.960;  // the 99 % interval in widths of the 95 % one
   const Estimate& found = attack.strongest().leakage;
-  return (found.interval95 ? found.interval95->high : found.nats) <= *limit && !attack.still_rising;
+  double end = found.interval95 ? found.nats + kWide * (found.interval95->high - found.nats) : found.nats;
+  end = std::min(std::max(end, least_seen()), attack.entropy);
+  for (const Estimate& bound : upper)
+    end = std::min(end, bound.interval95 ? std::max(bound.nats, bound.interval95->high) : bound.nats);
+  return end;
+}
+
+bool ImageFindings::within_limit() const {
+  return !limit || (upper_end() <= *limit && !attack.still_rising);
 }
 
 ModelAudit findings_of(const ImageFindings& found, const std::string& fingerprint) {
