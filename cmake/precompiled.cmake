@@ -12,7 +12,7 @@ if(PPAN_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 
 # For code that never takes long (COLD stages, the command, the tests): little optimisation, fast compilation. Not -O0, not even with
-# sanitizers: that halves the compile time of theory and its tests, but running them then takes minutes.
+# sanitizers: that halves the compile time of theory, but its tests then run for more than two processor minutes.
 add_library(ppan_cold INTERFACE)
 target_compile_options(ppan_cold INTERFACE $<$<CONFIG:Release>:-O1>)
 
