@@ -162,7 +162,10 @@ def test_a_process_is_killed_midway(spark: Any, keeps: ppan.Model, numbered: pd.
 def test_profile_sample_audit(spark: Any, model: ppan.Model, frame: pd.DataFrame, tmp_path: Path) -> None:
     spark.createDataFrame(frame).write.parquet(str(tmp_path / "people"))
     people = spark.read.parquet(str(tmp_path / "people"))
+    batch_rows = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(batch_rows)
     written = ppan.spark.write(people, model, str(tmp_path / "released"))
+    assert spark.conf.get(batch_rows) == before
     assert [f.dataType for f in written.schema.fields] == [people.schema[name].dataType for name in written.columns]
     profile = ppan.spark.profile(people).set_index("column")
     assert profile.loc["age", "least"] == frame["age"].min()
