@@ -48,7 +48,7 @@ std::vector<std::int32_t> levels_of_all(const std::vector<CodedAttribute>& attri
 Index heads_batch_size(Index rows, Index batch);
 /// Units of the players' layers, fewer than `hidden` for few rows: they would overfit them.
 std::vector<Index> player_units(const std::vector<Index>& hidden, Index rows);
-/// Decay of the players' weights: `least` for many rows, more for few, in inverse proportion to them.
+/// Decay of the weights of the path's players: `least` for many rows, more for few, in inverse proportion.
 double player_decay(double least, Index rows);
 
 /// Takes row numbers in batches, shuffled anew when they are used up.

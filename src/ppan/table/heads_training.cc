@@ -19,7 +19,7 @@ constexpr int kLeastEpochs = 8;
 constexpr int kMostEpochs = 300;
 constexpr double kDecay = 0.3;  // of the weights of teacher and discriminator, which would overfit without
 // The adversary must not overfit its training rows: what only it knows is hidden at the cost of what
-// everybody needs. Of few rows the weights of both players decay more (player_decay()).
+// everybody needs.
 constexpr double kAdversaryDecay = 1;
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
@@ -68,8 +68,7 @@ Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options
     some.gather(start.rows, view, cycle.next(random));
     teacher.score(some.token, some.number_code, some.task);
     teacher.step(some.token, some.number_code,
-                 rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)),
-                 player_decay(kDecay, static_cast<Index>(part.learn.size())));
+                 rate.at(static_cast<double>(step) / static_cast<double>(kTeacherSteps)), kDecay);
     if (!held_out || (step + 1) % (kTeacherSteps / kTeacherChecks) != 0) continue;
     if (const double found = teacher.score(test.token, test.number_code, test.task); found > most) {
       most = found;
@@ -221,7 +220,7 @@ class Training {
     for (int s = 0; s < options_.adversary_steps; ++s) {
       draw(false);
       sum += adversary_.score(with_kept_, code_, batch_.hidden);
-      adversary_.step(with_kept_, code_, rate, player_decay(kAdversaryDecay, start_.rows.rows()));
+      adversary_.step(with_kept_, code_, rate, kAdversaryDecay);
     }
     if (options_.row_weight > 0) {
       // Half of the rows each: released ones, and others as they are.
@@ -234,7 +233,7 @@ class Training {
       released_.assign(1, Symbols(static_cast<std::size_t>(count), 0));
       std::fill_n(released_.front().begin(), half, 1);
       judge_.score(mixed_, mixed_code_, released_);
-      judge_.step(mixed_, mixed_code_, rate, player_decay(kDecay, start_.rows.rows()));
+      judge_.step(mixed_, mixed_code_, rate, kDecay);
     }
     return sum / options_.adversary_steps;
   }
