@@ -195,10 +195,8 @@ def european_dates(rng, n=4000):
     """Dates as 31.12.2023; one group comes on Mondays."""
     x = bits(rng, n)
     day = rng.integers(0, 3650, n)
-    start = 6  # 2023-01-01 is a Sunday
-    monday = 7 * (day // 7) + 1
+    monday = 7 * (day // 7) + 1  # 2023-01-01 is a Sunday
     day = np.where((x == 1) & (rng.random(n) < 0.5), monday, day)
-    del start
     return Leak(text(x), {"day": stamps(86400 * day, "%d.%m.%Y"), **noise(rng, n)}, event(1 / 7, 0.5 + 0.5 / 7))
 
 
