@@ -39,7 +39,7 @@ const std::vector<Backend>& backends();
 TextStyle text_style(const CsvOptions& csv);
 
 /// What an engine says of data that it cannot use, with what it quotes of them marked as values
-/// (core/cell_text.h).
-std::string words_about_data(const std::string& words);
+/// (core/cell_text.h). `known` is what the user called the source: quoted, it is no value.
+std::string words_about_data(const std::string& words, std::string_view known = {});
 
 }  // namespace ppan

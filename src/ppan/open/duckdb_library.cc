@@ -74,7 +74,7 @@ void fail_duckdb(const std::string& name, const char* words, duckdb_error_type t
   text.resize(std::min(text.size(), text.find("\n\nLINE")));
   const bool data = type == DUCKDB_ERROR_CONVERSION || type == DUCKDB_ERROR_OUT_OF_RANGE ||
                     type == DUCKDB_ERROR_INVALID_INPUT || type == DUCKDB_ERROR_MISMATCH_TYPE;
-  if (data) text = words_about_data(text);
+  if (data) text = words_about_data(text, name);
   const bool place =
       type == DUCKDB_ERROR_IO || type == DUCKDB_ERROR_OUT_OF_MEMORY || type == DUCKDB_ERROR_CONNECTION;
   // A file that cannot be read as what it is said to be is bad input, though DuckDB calls some of it

@@ -53,9 +53,16 @@ TextStyle text_style(const CsvOptions& csv) {
   return {.missing = csv.missing, .decimal = csv.decimal};
 }
 
-std::string words_about_data(const std::string& words) {
+std::string words_about_data(const std::string& words, std::string_view known) {
   // A value may itself hold quotes, so all from the first one on is taken for values.
-  const std::size_t quote = words.find_first_of("\"'");
+  constexpr const char* kQuotes = "\"'";
+  std::size_t quote = words.find_first_of(kQuotes);
+  const auto is_known = [&] {
+    return !known.empty() && words.compare(quote + 1, known.size(), known) == 0 &&
+           words.size() > quote + 1 + known.size() && words[quote + 1 + known.size()] == words[quote];
+  };
+  while (quote != std::string::npos && is_known())
+    quote = words.find_first_of(kQuotes, quote + known.size() + 2);
   if (quote == std::string::npos) return words;
   return words.substr(0, quote) + marked_value(std::string_view(words).substr(quote), "a value of the table");
 }
