@@ -38,13 +38,15 @@ bool is_point(const CurveRow& row) {
   return row.series == "ppan/table" || row.series == "ppan/images";
 }
 
-// A bound that holds whatever an audit finds, and says more than the audit could: of rows that look at
-// nobody. The entropy of the secret, which bounds every release, does not.
+// A bound that holds whatever an audit finds. The entropy of the secret bounds every release: of a reference
+// it says all there is to know, for its name tells what it is; a point of the curve whose audit could have
+// said more is not vouched for by it.
 std::optional<double> known_bound(const CurveRow& row) {
   const auto bound = row.number(curve_column::kUpperBound);
   const auto end = row.number(curve_column::kUpperEnd);
   const auto power = row.number(curve_column::kPower);
-  return bound && end && *bound <= *end && (!power || *bound <= *power) ? bound : std::nullopt;
+  return bound && end && *bound <= *end && (!is_point(row) || !power || *bound <= *power) ? bound
+                                                                                          : std::nullopt;
 }
 
 double judged_leakage(const CurveRow& row, bool found) {
