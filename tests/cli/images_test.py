@@ -84,13 +84,13 @@ class Images(CommandTest):
         os.mkdir(cls.path("scans"))
         with open(cls.path("labels.csv"), "w", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(["picture", "who"])
+            writer.writerow(["image", "who"])
             for number, (image, label) in enumerate(zip(images, labels)):
                 cls.put(f"scans/s{number:03}.png", png(image))
                 writer.writerow([f"s{number:03}.png", ["ann", "zoe"][label]])
         with open(cls.path("tasks.csv"), "w", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(["picture", "who", "spot", "gaps", "again"])
+            writer.writerow(["image", "who", "spot", "gaps", "again"])
             for number, label in enumerate(labels):
                 writer.writerow([f"s{number:03}.png", ["ann", "zoe"][label], ["below", "above"][cls.tops[number]],
                                  "" if number < 2 else number % 3, "xy"[label]])
@@ -250,7 +250,7 @@ class Images(CommandTest):
     def test_a_directory_with_a_table_of_labels_trains_too(self):
         job = self.job("scans.toml", images="scans", labels="labels.csv")
         self.put("scans.toml", self.get("scans.toml").decode().replace(
-            "[mechanism]", 'file_column = "picture"\nlabel_column = "who"\n[report]\nshow_examples = true\n[mechanism]'))
+            "[mechanism]", 'file_column = "image"\nlabel_column = "who"\n[report]\nshow_examples = true\n[mechanism]'))
         result = ppan("curve", job, "--out", self.path("scans-run"), "--quiet")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("one of 2: ann, zoe", self.succeed("show", self.path("scans-run", "point-01.ppan")))
@@ -310,7 +310,7 @@ class Images(CommandTest):
     def test_a_task_alone_and_in_a_column(self):
         job = self.job("column.toml", images="scans", labels="tasks.csv", epochs=30)
         self.put("column.toml", self.get("column.toml").decode().replace(
-            "[mechanism]", 'file_column = "picture"\nlabel_column = "who"\ntask_column = "spot"\n[mechanism]').replace(
+            "[mechanism]", 'file_column = "image"\nlabel_column = "who"\ntask_column = "spot"\n[mechanism]').replace(
             "points = 2", 'points = 1\nusefulness = "task"'))
         result = ppan("curve", job, "--out", self.path("column-run"), "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -342,7 +342,7 @@ class Images(CommandTest):
                              ("again", "says the same as the label")):
             job = self.job("j.toml", images="scans", labels="labels.csv")
             self.put("j.toml", self.get("j.toml").decode().replace(
-                "[mechanism]", f'task_labels = "tasks.csv"\nfile_column = "picture"\nlabel_column = "who"\ntask_column = "{column}"\n[mechanism]'))
+                "[mechanism]", f'task_labels = "tasks.csv"\nfile_column = "image"\nlabel_column = "who"\ntask_column = "{column}"\n[mechanism]'))
             self.assertIn(told, self.not_trained(3, job), column)
         job = self.task_job("j.toml")
         self.put("j.toml", self.get("j.toml").decode().replace("[mechanism]", 'task_column = "x"\n[mechanism]'))
@@ -411,7 +411,7 @@ class Images(CommandTest):
         drafted = self.path("drafted.toml")
         self.succeed("init", self.path("scans"), "--labels", self.path("labels.csv"), "-o", drafted)
         text = self.get("drafted.toml").decode()
-        self.assertIn('file_column = "picture"\nlabel_column = "who"\n', text)
+        self.assertIn('file_column = "image"\nlabel_column = "who"\n', text)
         self.assertIn('# task_column = "COLUMN"', text)
         self.assertIn('# task_column = "spot"', self.succeed("init", self.path("scans"), "--labels", self.path("tasks.csv")))
         self.put("drafted.toml", text.replace("points = 8", "points = 1").replace("seed = 1", "epochs = 1\nbatch = 50") +

@@ -40,12 +40,12 @@ def reaching(includes, target):
 
 def closure(includes, header):
     """The header and all that it includes, directly or through others."""
-    found, todo = set(), [header]
-    while todo:
-        name = todo.pop()
+    found, unread = set(), [header]
+    while unread:
+        name = unread.pop()
         if name not in found:
             found.add(name)
-            todo += includes.get(name, [])
+            unread += includes.get(name, [])
     return found
 
 

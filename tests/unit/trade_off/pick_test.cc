@@ -78,8 +78,11 @@ TEST(Pick, AKnownBoundCountsBeforeTheAudit) {
   // A bound above what the audit allows for says nothing.
   both.rows.back().set(curve_column::kUpperBound, 0.7);
   EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
-  // Nor does one that the audit allows for because nothing can tell more: the entropy of the secret.
+  // The entropy of the secret, which nothing exceeds, is what a reference counts with; for a point of the
+  // curve it says less than an audit that worked would have said.
   both.rows.back().set(curve_column::kUpperEnd, 0.7);
+  EXPECT_DOUBLE_EQ(candidates_of(both, {}, "curve").points.back().leakage, 0.7);
+  both.rows.back().series = "ppan/table";
   EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
 }
 
