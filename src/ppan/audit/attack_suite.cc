@@ -424,15 +424,18 @@ class Suite {
                    double selection_entropy, SuiteResult& result) const {
     result.winner = trained[single].learner.name();
     result.log_probability = trained[single].on_test;
+    std::size_t chosen = single;
     double most = trained[single].selection_score;
     const auto compete = [&](const char* name, Together together, double margin) {
       if (together.on_test.rows() == 0) return;
       const Estimate leakage =
           lower_bound(scores_of(together.on_test, test_.x) - base, result.entropy,
                       fmt::format("held-out log loss, {} of attackers", name), split_.test_unit);
-      result.attackers.push_back({name, selection_entropy + together.selection_score, leakage});
+      result.attackers.push_back(
+          {name, selection_entropy + together.selection_score, leakage, /*combined=*/true});
       if (together.selection_score <= most + margin) return;
       most = together.selection_score;
+      chosen = result.attackers.size() - 1;
       result.winner = fmt::format("{} ({})", name, together.parts);
       result.log_probability = std::move(together.on_test);
     };
@@ -443,6 +446,7 @@ class Suite {
       compete("mixture", mixture(trained), margin);
       compete("pool", pool(trained, single), 0);
     }
+    result.attackers[chosen].chosen = true;
     result.score = scores_of(result.log_probability, test_.x);
     result.gain = result.score - base;
   }

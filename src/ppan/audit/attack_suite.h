@@ -75,8 +75,10 @@ void add_known(SuiteInput& input, const AttackTarget& known);
 
 struct AttackerScore {
   std::string name;
-  double selection = 0;  ///< H - log loss on the selection rows, nats: what the choice was made on.
-  Estimate leakage;      ///< On the test rows.
+  double selection = 0;   ///< H - log loss on the selection rows, nats: what the choice was made on.
+  Estimate leakage;       ///< On the test rows.
+  bool combined = false;  ///< Several attackers as one.
+  bool chosen = false;    ///< Strongest on the selection rows: what it found is what is stated.
 };
 
 struct LearningPoint {

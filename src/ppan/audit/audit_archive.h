@@ -40,8 +40,8 @@ void members(Archive& archive, LearningForecast& value) {
 }
 template <typename Archive>
 void members(Archive& archive, AttackerScore& value) {
-  auto& [name, selection, leakage] = value;
-  archive(name, selection, leakage);
+  auto& [name, selection, leakage, combined, chosen] = value;
+  archive(name, selection, leakage, combined, chosen);
 }
 template <typename Archive>
 void members(Archive& archive, LearningPoint& value) {

@@ -184,8 +184,10 @@ Json measures_json(const AttributeAudit& a) {
 Json json_of(const AttributeAudit& a) {
   Json attackers = Json::array();
   for (const AttackerScore& s : a.attackers) {
-    attackers.push_back(
-        {{"name", s.name}, {"selection_nats", finite_json(s.selection)}, {"leakage", json_of(s.leakage)}});
+    attackers.push_back({{"name", s.name},
+                         {"selection_nats", finite_json(s.selection)},
+                         {"leakage", json_of(s.leakage)},
+                         {"chosen", s.chosen}});
   }
   Json learning = Json::array();
   for (const LearningPoint& p : a.learning)

@@ -121,13 +121,17 @@ std::string attackers_table(const std::vector<AttackerDetail>& attackers) {
   for (const AttackerDetail& attacker : attackers) found.push_back(&attacker.leakage);
   const std::string common = provenance_of(found);
   Page page;
-  if (!common.empty()) page.add("<p class=\"note\">{}</p>", common);
+  page.add(
+      "<p class=\"note\">{}{}The strongest on other rows was chosen, so that the luckiest of many is not "
+      "what "
+      "is stated; they stand in the order of what they found there.</p>",
+      common, common.empty() ? "" : " ");
   page.raw(
       "<div class=\"scroll\"><table><thead><tr><th>attacker</th><th class=\"r\">leakage found</th>"
       "<th class=\"r\">95&nbsp;% interval</th></tr></thead><tbody>");
   for (const AttackerDetail& attacker : attackers) {
     page.add("<tr><td>{}{}</td>{}</tr>", escape(attacker.name),
-             attacker.won ? " <strong>(best)</strong>" : "",
+             attacker.won ? " <strong>(chosen)</strong>" : "",
              estimate_cells(attacker.leakage, !common.empty()));
   }
   page.raw("</tbody></table></div>");

@@ -22,12 +22,6 @@ SuccessRate rate_of(const Rate& rate) {
   return {rate.value, rate.interval95};
 }
 
-// The winner is named with its parts where it is a mixture.
-bool is_winner(const AttackerScore& score, const AttributeAudit& attribute) {
-  return attribute.winner == score.name ||
-         (score.name == "mixture" && attribute.winner.starts_with("mixture ("));
-}
-
 AuditDetail detail_of(const AttributeAudit& attribute, const std::string& made) {
   AuditDetail out;
   out.target = attribute.name;
@@ -45,14 +39,14 @@ AuditDetail detail_of(const AttributeAudit& attribute, const std::string& made) 
     AttackerDetail attacker;
     attacker.name = score.name;
     attacker.leakage = score.leakage;
-    attacker.won = is_winner(score, attribute);
+    attacker.won = score.chosen;
     if (attacker.won) {
       attacker.accuracy = out.accuracy;
       attacker.balanced_accuracy = rate_of(attribute.balanced_accuracy);
       attacker.auc = rate_of(attribute.auc);
     }
     // The learning curve is that of the strongest single attacker.
-    if (!learning && score.name != "mixture") {
+    if (!learning && !score.combined) {
       learning = true;
       for (const LearningPoint& point : attribute.learning)
         attacker.learning_curve.push_back(

@@ -50,6 +50,12 @@ void expect_found(const Hidden& hidden, const std::string& column, const std::st
   const AttributeAudit& a = report.attributes.front();
   EXPECT_GT(a.leakage.nats, 0.8 * kPlanted - 0.03) << a.winner;
   EXPECT_LT(a.leakage.nats, kPlanted + 0.1);
+  // Exactly one attacker is the chosen one, a combination of several included, and what it found is stated.
+  const auto chosen = [](const AttackerScore& score) { return score.chosen; };
+  ASSERT_EQ(std::count_if(a.attackers.begin(), a.attackers.end(), chosen), 1);
+  const AttackerScore& strongest = *std::find_if(a.attackers.begin(), a.attackers.end(), chosen);
+  EXPECT_EQ(strongest.leakage.nats, a.leakage.nats) << strongest.name;
+  EXPECT_TRUE(a.winner.starts_with(strongest.name)) << a.winner;
   bool named = false;
   std::string names;
   for (const LeakSource& source : a.sources) {
