@@ -643,7 +643,7 @@ def foreign(secret, columns):
 
 
 def audit(ppan, directory, case, effort, seed):
-    limit = max(case.truth / 2, 1e-4)
+    limit = max(float(case.truth) / 2, 1e-4)
     call = [ppan, "audit", "--original", os.path.join(directory, "original.csv"), "--released", os.path.join(directory, "released.csv"),
             "--limit", repr(limit), "--json", "-", "--seed", str(seed), "--threads", "1", *effort, *case.arguments]
     for name in case.sensitive:

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -168,9 +169,15 @@ inline std::vector<PlantedLeak> planted_leaks(std::uint64_t seed, Index rows = k
       if (t.x[i] == 1) t.income_text[i] += std::to_string(random.index(9) + 1);
     }
   });
-  // Half of the people share 200 values, the others have values of their own, from the same distribution; by
-  // accident two of those agree with about one of ten others in so many rows.
-  plant("rarity", "income", "repeats", 0.85 * all, [&](CleanTable& t, AuditInput&, RandomSource& random) {
+  // Half of the people share 200 values, the others have values of their own, from the same distribution: does
+  // a value occur twice? A shared one nearly always does. One of their own does by accident, with the rate at
+  // which two of a normal distribution agree, 1 / (2 sqrt(pi) deviation), for each of the others and each
+  // shared value.
+  const double people = static_cast<double>(rows) / 2;
+  const double shared_repeats = 1 - std::exp(-people / 200);
+  const double own_repeats = (people + 200) / (2 * std::sqrt(std::numbers::pi) * 80'000);
+  const double rarity = event_information(shared_repeats, own_repeats);
+  plant("rarity", "income", "repeats", rarity, [&](CleanTable& t, AuditInput&, RandomSource& random) {
     std::vector<double> shared(t.income.begin(), t.income.begin() + 200);
     for (std::size_t i = 0; i < t.x.size(); ++i) {
       t.income[i] = 10 * (t.x[i] == 0 ? shared[static_cast<std::size_t>(random.index(200))] : t.income[i]);

@@ -8,9 +8,12 @@
 #include <cctype>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <numeric>
 
 #include "ppan/audit/digit_form.h"
+#include "ppan/audit/file_neighbours.h"
+#include "ppan/audit/letter_pairs.h"
 #include "ppan/audit/text_parts.h"
 #include "ppan/audit/text_words.h"
 
@@ -28,7 +31,15 @@ constexpr std::size_t kMostParts = 300;  // of all columns: each is a number in 
 constexpr std::size_t kMostWords = 256;  // of all columns
 // The same that are counted by in pairs: with more of them there is no room for triples of columns.
 constexpr std::size_t kMostPairedWords = 40;
-constexpr std::size_t kMostBefore = 24;  // columns whose cells are held against the row before
+constexpr std::size_t kMostPairs = 128;          // of characters, of all columns
+constexpr std::size_t kMostBefore = 24;          // columns whose cells are held against the row before
+constexpr std::size_t kMostNeighbourCodes = 24;  // coarse codes of the row before and after, as keys
+// Identifiers: nearly all different and of one length. Their characters are counted by in pairs.
+constexpr std::size_t kMostCharacterCodes = 24;  // of all columns
+constexpr std::size_t kLeastIdentifier = 4;      // characters
+constexpr std::size_t kMostIdentifier = 24;
+constexpr double kOneLength = 0.95;          // share of the rows
+constexpr std::size_t kMostCharacters = 16;  // different ones in a place
 constexpr std::size_t kCoarseBins = 4;
 constexpr std::int32_t kCoarseLevels = 8;
 // Columns of fewer values are alike by chance, and small enough for pairs of them to be counted.
@@ -180,6 +191,14 @@ struct FeatureMap::Column {
   std::vector<std::string> words;
   std::size_t paired_words = 0;
   Index first_word_code = 0;
+  std::vector<LetterPair> pairs;  // of characters, that its texts have or have not
+  // Places of an identifier that are coarse codes, and what stands there.
+  struct Character {
+    std::size_t place = 0;
+    std::array<std::int32_t, 256> code{};  // 0: none of those that were there
+  };
+  std::vector<Character> characters;
+  Index first_character_code = 0;
   // Coarse codes: bins of a number, with one more for missing ones; its last digit; or the most frequent
   // levels.
   Index first_coarse = 0;
@@ -229,7 +248,7 @@ struct FeatureMap::Raw {
 
 FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options, Index trained_rows,
                        const std::vector<bool>& traced)
-    : options_(options), trained_rows_(trained_rows) {
+    : options_(options), trained_rows_(trained_rows), profile_(released) {
   require_none(options.check(), "these options of the attackers' features cannot be used:");
   const bool all = static_cast<std::int32_t>(released.columns.size()) <= options.trace_columns;
   for (std::size_t c = 0; c < released.columns.size(); ++c) {
@@ -260,15 +279,15 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
     cell_rows_.resize(cell_.size(), 0);
     ++cell_rows_[static_cast<std::size_t>(row_cell_.back())];
   }
-  first_block_key_ = static_cast<Index>(key_values_.size());
-  for (std::size_t b = 0; options.row_position && b < kBlockRows.size(); ++b)
-    add_key(static_cast<std::size_t>((released.rows() - trained_rows) / kBlockRows[b] + 1), "row",
-            "position");
-  for (std::size_t t = 0; options.row_position && t < kTurns.size(); ++t)
-    add_key(static_cast<std::size_t>(kTurns[t]), "row", "position");
+  const std::vector<RowTrace> traces = profile_.traces(released);
+  for (const RowTrace& trace : traces) {
+    trace_values_.push_back(trace.values);
+    if (trace.values > 0) add_key(static_cast<std::size_t>(trace.values), trace.column, "pattern");
+  }
+  learn_row_keys(released.rows() - trained_rows);
 
   Index at = 0;
-  write(released, [&](const RawFeature& raw) {
+  write(released, traces, [&](const RawFeature& raw) {
     const Index position = at++;
     const auto column = raw.data.array();
     const double mean = column.cast<double>().mean();
@@ -280,6 +299,23 @@ FeatureMap::FeatureMap(const AuditTable& released, const FeatureOptions& options
     mean_.push_back(static_cast<float>(mean));
     scale_.push_back(static_cast<float>(std::min(kMostScale, 1 / std::sqrt(variance))));
   });
+}
+
+// Keys of the row as a whole: where it stands, and what stands beside it.
+void FeatureMap::learn_row_keys(Index rows) {
+  const auto patterns =
+      std::count_if(trace_values_.begin(), trace_values_.end(), [](auto v) { return v > 0; });
+  first_row_key_ = static_cast<Index>(key_values_.size()) - static_cast<Index>(patterns);
+  if (!options_.row_position) return;
+  numbers_.push_back({"row", 1.0, true});
+  for (const Index block : kBlockRows) add_key(static_cast<std::size_t>(rows / block + 1), "row", "position");
+  for (const Index turn : kTurns) add_key(static_cast<std::size_t>(turn), "row", "position");
+  for (std::size_t c = 0; c < coarse_values_.size() && neighbour_code_.size() < kMostNeighbourCodes; ++c) {
+    if (!coarse_in_threes_[c]) continue;
+    neighbour_code_.push_back(static_cast<Index>(c));
+    for (int side = 0; side < 2; ++side)
+      add_key(static_cast<std::size_t>(coarse_values_[c]), coarse_column_[c], "neighbours");
+  }
 }
 
 void FeatureMap::learn_number(const AuditColumn& from, Column& column) const {
@@ -352,7 +388,7 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
     ++column.text_rows[static_cast<std::size_t>(column.row_text.back())];
   }
   column.first_key = static_cast<Index>(key_values_.size());
-  for (const std::size_t values : {10, 100, 1000, 100}) {
+  for (const std::size_t values : {10, 100, 1000, 100, 1000}) {
     if (column.numeric) add_key(values, column.name, "digits");
   }
   for (const std::int32_t values : CalendarForm::kValues) {
@@ -370,11 +406,57 @@ void FeatureMap::learn_writing(const AuditColumn& from, Column& column) {
         {column.name, column.decimals <= kWrittenDecimals ? std::pow(10.0, column.decimals) : 0.0});
   learn_coarse(from, column);
   if (!column.numeric) learn_words(written, column);
+  if (!column.exact_key && (!column.numeric || column.decimals == 0) && column.form == NumberForm::kNumber)
+    learn_characters(written, from.rows(), column);
+}
+
+// What stands in each place of identifiers.
+void FeatureMap::learn_characters(const Written& written, Index rows, Column& column) {
+  std::array<Index, kMostIdentifier + 1> lengths{};
+  for (const std::int32_t code : written.code) {
+    const std::size_t length = written.text[static_cast<std::size_t>(code)].size();
+    if (length <= kMostIdentifier) ++lengths[length];
+  }
+  const auto most = std::max_element(lengths.begin(), lengths.end());
+  const auto length = static_cast<std::size_t>(most - lengths.begin());
+  if (length < kLeastIdentifier || static_cast<double>(*most) < kOneLength * static_cast<double>(rows))
+    return;
+  column.first_character_code = static_cast<Index>(coarse_values_.size());
+  for (std::size_t place = 0; place < length && character_codes_ < kMostCharacterCodes; ++place) {
+    Column::Character character{.place = place};
+    std::int32_t different = 0;
+    for (const std::string& text : written.text) {
+      if (text.size() != length) continue;
+      std::int32_t& code = character.code[static_cast<unsigned char>(text[place])];
+      if (code == 0) code = ++different;
+    }
+    if (different < 2 || static_cast<std::size_t>(different) > kMostCharacters) continue;
+    ++character_codes_;
+    add_coarse(static_cast<std::size_t>(different) + 1, column.name, false);
+    column.characters.push_back(character);
+  }
+}
+
+void FeatureMap::write_characters(const Column& column, const AuditColumn& from, KeyMatrix& coarse) {
+  if (column.characters.empty()) return;
+  const Written written(from);
+  for (std::size_t p = 0; p < column.characters.size(); ++p) {
+    const Column::Character& character = column.characters[p];
+    Symbols code;
+    for (const std::string& text : written.text)
+      code.push_back(character.place < text.size()
+                         ? character.code[static_cast<unsigned char>(text[character.place])]
+                         : 0);
+    for (Index i = 0; i < from.rows(); ++i)
+      coarse(i, column.first_character_code + static_cast<Index>(p)) =
+          code[static_cast<std::size_t>(written.code[static_cast<std::size_t>(i)])];
+  }
 }
 
 void FeatureMap::learn_words(const Written& written, Column& column) {
   if (written.text.size() < kLeastTexts) return;
   const std::size_t share = std::max<std::size_t>(1, text_columns_);
+  column.pairs = frequent_pairs(written.text, written.code, kMostPairs / share);
   column.words = frequent_words(written.text, written.code, kMostWords / share);
   column.paired_words = std::min(column.words.size(), kMostPairedWords / share);
   column.first_word_code = static_cast<Index>(coarse_values_.size());
@@ -520,7 +602,8 @@ void FeatureMap::add_key(std::size_t values, const std::string& column, const ch
   key_source_.push_back({column, aspect});
 }
 
-void FeatureMap::add_coarse(std::size_t values, const std::string& column) {
+void FeatureMap::add_coarse(std::size_t values, const std::string& column, bool in_threes) {
+  coarse_in_threes_.push_back(in_threes);
   coarse_values_.push_back(static_cast<std::int32_t>(values));
   coarse_column_.push_back(column);
 }
@@ -649,7 +732,27 @@ void FeatureMap::write_calendar(const Column& column, const AuditColumn& from, R
   }
 }
 
-void FeatureMap::write(const AuditTable& released, const TakeFeature& take) const {
+void FeatureMap::write_pairs(const Column& column, const AuditColumn& from, Raw& raw) {
+  if (column.pairs.empty() || !from.has_text()) return;
+  std::vector<std::int32_t> position(std::size_t{1} << 16U, -1);
+  for (std::size_t p = 0; p < column.pairs.size(); ++p)
+    position[column.pairs[p]] = static_cast<std::int32_t>(p);
+  std::vector<std::vector<std::uint8_t>> has(column.pairs.size(),
+                                             std::vector<std::uint8_t>(from.level.size(), 0));
+  for (std::size_t t = 0; t < from.level.size(); ++t) {
+    for (const LetterPair pair : letter_pairs(from.level[t])) {
+      if (position[pair] >= 0) has[static_cast<std::size_t>(position[pair])][t] = 1;
+    }
+  }
+  for (const auto& own : has) {
+    auto& feature = raw.add(column.name, "text", false);
+    for (Index i = 0; i < from.rows(); ++i)
+      feature[i] = own[static_cast<std::size_t>(from.code[static_cast<std::size_t>(i)])] != 0 ? 1.0F : 0.0F;
+  }
+}
+
+void FeatureMap::write(const AuditTable& released, const std::vector<RowTrace>& traces,
+                       const TakeFeature& take) const {
   const Index rows = released.rows();
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = *columns_[c];
@@ -667,12 +770,27 @@ void FeatureMap::write(const AuditTable& released, const TakeFeature& take) cons
         auto& word = raw.add(column.name, "text", false);
         for (Index i = 0; i < rows; ++i) word[i] = has(i) ? 1.0F : 0.0F;
       });
+      write_pairs(column, from, raw);
     }
     for (const RawFeature& feature : raw.features) take(feature);
   }
   write_alike(released, take);
   write_row(released, take);
-  if (options_.row_position) write_place(released, take);
+  for (const RowTrace& trace : traces) take({trace.data, {trace.column, "pattern"}, false});
+  if (!options_.row_position) return;
+  write_place(released, take);
+  write_neighbours(released, take);
+}
+
+void FeatureMap::write_neighbours(const AuditTable& released, const TakeFeature& take) const {
+  std::vector<std::size_t> looked;
+  for (std::size_t c = 0; c < columns_.size() && looked.size() < kMostBefore; ++c) {
+    if (columns_[c]->traced) looked.push_back(c);
+  }
+  file_neighbours(released, looked, released.rows() - trained_rows_,
+                  [&](const std::string& column, Vector<float> data) {
+                    take({std::move(data), {column, "neighbours"}, false});
+                  });
 }
 
 // Where in the file a row stands, and which of its cells are those of the row before it.
@@ -713,13 +831,14 @@ void FeatureMap::write_keys(const Column& column, const AuditColumn& from, KeyMa
     ++key;
   };
   if (column.numeric) {
-    std::array<std::vector<std::int32_t>, 4> value;
+    std::array<std::vector<std::int32_t>, 5> value;
     for (const std::string& text : written.text) {
       const DigitForm form = digit_form(text, column.decimals);
       value[0].push_back(form.last1);
       value[1].push_back(form.last2);
       value[2].push_back(form.last3);
       value[3].push_back(form.first2);
+      value[4].push_back(form.first3);
     }
     for (const auto& values : value) add(values);
   }
@@ -751,12 +870,45 @@ void FeatureMap::write_keys(const Column& column, const AuditColumn& from, KeyMa
   for (const auto& values : value) add(values);
 }
 
+void FeatureMap::write_row_keys(const std::vector<RowTrace>& traces, AttackFeatures& features) const {
+  const Index rows = features.keys.rows();
+  const Index placed = rows - trained_rows_;
+  Index key = first_row_key_;
+  const auto add = [&](const auto& value) {
+    for (Index i = 0; i < rows; ++i) features.keys(i, key) = value(i);
+    ++key;
+  };
+  for (std::size_t t = 0; t < traces.size(); ++t) {
+    if (trace_values_[t] > 0) add([&](Index i) { return static_cast<std::int32_t>(traces[t].data[i]); });
+  }
+  if (!options_.row_position) return;
+  // Rows that trained the mechanism are not part of the file.
+  const auto add_placed = [&](const auto& value) {
+    add([&](Index i) { return i < placed ? value(i) : -1; });
+  };
+  for (const Index block : kBlockRows)
+    add_placed([&](Index i) { return static_cast<std::int32_t>(i / block); });
+  for (const Index turn : kTurns) add_placed([&](Index i) { return static_cast<std::int32_t>(i % turn); });
+  for (const Index code : neighbour_code_) {
+    for (const Index step : {Index{-1}, Index{1}}) {
+      add_placed([&](Index i) {
+        const Index other = i + step;
+        return other < 0 || other >= placed ? -1 : features.coarse(other, code);
+      });
+    }
+  }
+  for (Index i = 0; i < rows; ++i)
+    features.number(i, features.number.cols() - 1) =
+        i < placed ? static_cast<double>(i) : std::numeric_limits<double>::quiet_NaN();
+}
+
 AttackFeatures FeatureMap::apply(const AuditTable& released) const {
   AttackFeatures features;
   features.data.resize(released.rows(), width());
   Index at = 0;
   std::size_t next = 0;
-  write(released, [&](const RawFeature& raw) {
+  const std::vector<RowTrace> traces = profile_.traces(released);
+  write(released, traces, [&](const RawFeature& raw) {
     const Index position = at++;
     if (next == kept_.size() || kept_[next] != position) return;
     features.data.col(static_cast<Index>(next)).array() = (raw.data.array() - mean_[next]) * scale_[next];
@@ -768,24 +920,12 @@ AttackFeatures FeatureMap::apply(const AuditTable& released) const {
   Index number = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     write_coarse(*columns_[c], released.columns[c], features.coarse);
+    write_characters(*columns_[c], released.columns[c], features.coarse);
     if (!columns_[c]->traced) continue;
     if (columns_[c]->numeric) features.number.col(number++) = released.columns[c].number;
     write_keys(*columns_[c], released.columns[c], features.keys);
   }
-  if (options_.row_position) {
-    const Index placed = released.rows() - trained_rows_;
-    for (std::size_t b = 0; b < kBlockRows.size(); ++b) {
-      for (Index i = 0; i < released.rows(); ++i)
-        features.keys(i, first_block_key_ + static_cast<Index>(b)) =
-            i < placed ? static_cast<std::int32_t>(i / kBlockRows[b]) : -1;
-    }
-    const Index first_turn = first_block_key_ + static_cast<Index>(kBlockRows.size());
-    for (std::size_t t = 0; t < kTurns.size(); ++t) {
-      for (Index i = 0; i < released.rows(); ++i)
-        features.keys(i, first_turn + static_cast<Index>(t)) =
-            i < placed ? static_cast<std::int32_t>(i % kTurns[t]) : -1;
-    }
-  }
+  write_row_keys(traces, features);
   for (const std::uint64_t h : row_hashes(released)) {
     const auto found = cell_.find(h);
     features.cell.push_back(found == cell_.end() ? -1 : found->second);

@@ -19,6 +19,7 @@
 #include "ppan/audit/attacker.h"
 #include "ppan/audit/audit_table.h"
 #include "ppan/audit/relation.h"
+#include "ppan/audit/row_profile.h"
 #include "ppan/core/problem.h"
 
 namespace ppan {
@@ -38,7 +39,8 @@ struct FeatureOptions {
 struct FeatureSource {
   std::string column;
   std::string aspect;  ///< "value", "text", "missing", "format", "digits", "repeats", "low bits", "calendar",
-                       ///< "equality", "together", "relation" or "position".
+                       ///< "equality", "pattern" of several columns, "together", "relation", "position" or
+                       ///< "neighbours".
   friend bool operator==(const FeatureSource&, const FeatureSource&) = default;
 };
 
@@ -76,6 +78,8 @@ class FeatureMap {
   [[nodiscard]] const std::vector<std::int32_t>& coarse_values() const { return coarse_values_; }
   /// Of each column of AttackFeatures::number.
   [[nodiscard]] const std::vector<NumberColumn>& numbers() const { return numbers_; }
+  /// Whether it is counted by in threes as well as in pairs.
+  [[nodiscard]] const std::vector<bool>& coarse_in_threes() const { return coarse_in_threes_; }
   /// The column of each coarse code.
   [[nodiscard]] const std::vector<std::string>& coarse_column() const { return coarse_column_; }
 
@@ -85,15 +89,17 @@ class FeatureMap {
   struct RawFeature;
   struct Written;
   using TakeFeature = std::function<void(const RawFeature&)>;
-  void write(const AuditTable& released, const TakeFeature& take) const;
+  void write(const AuditTable& released, const std::vector<RowTrace>& traces, const TakeFeature& take) const;
   void learn_number(const AuditColumn& from, Column& column) const;
   void learn_text(const AuditColumn& from, Column& column) const;
   void learn_writing(const AuditColumn& from, Column& column);
   void add_key(std::size_t values, const std::string& column, const char* aspect);
-  void add_coarse(std::size_t values, const std::string& column);
+  void add_coarse(std::size_t values, const std::string& column, bool in_threes = true);
   void learn_alike(const AuditTable& released);
   void learn_coarse(const AuditColumn& from, Column& column);
   void learn_words(const Written& written, Column& column);
+  void learn_characters(const Written& written, Index rows, Column& column);
+  void learn_row_keys(Index rows);
   void learn_parts(const Written& written, Index rows, Column& column);
   void write_number(const Column& column, const AuditColumn& from, Raw& raw) const;
   void write_levels(const Column& column, const AuditColumn& from, Raw& raw) const;
@@ -102,6 +108,10 @@ class FeatureMap {
   void write_alike(const AuditTable& released, const TakeFeature& take) const;
   void write_row(const AuditTable& released, const TakeFeature& take) const;
   void write_place(const AuditTable& released, const TakeFeature& take) const;
+  void write_neighbours(const AuditTable& released, const TakeFeature& take) const;
+  void write_row_keys(const std::vector<RowTrace>& traces, AttackFeatures& features) const;
+  static void write_pairs(const Column& column, const AuditColumn& from, Raw& raw);
+  static void write_characters(const Column& column, const AuditColumn& from, KeyMatrix& coarse);
   static Symbols coarse_digits(const Column& column, const AuditColumn& from);
   template <typename Use>
   static void for_each_word(const Column& column, const AuditColumn& from, const Use& use);
@@ -120,10 +130,15 @@ class FeatureMap {
   std::vector<FeatureSource> key_source_;
   std::vector<std::int32_t> coarse_values_;
   std::vector<std::string> coarse_column_;
+  std::vector<bool> coarse_in_threes_;
   std::vector<NumberColumn> numbers_;
   std::vector<std::pair<std::size_t, std::size_t>>
       alike_;  // columns of which some rows have the same in both
-  Index first_block_key_ = 0;
+  RowProfile profile_;
+  std::vector<std::int32_t> trace_values_;  // of the profile's traces
+  std::vector<Index> neighbour_code_;       // coarse codes whose neighbours in the file are keys
+  std::size_t character_codes_ = 0;
+  Index first_row_key_ = 0;
   std::vector<float> mean_;
   std::vector<float> scale_;
   std::unordered_map<std::uint64_t, std::int32_t> cell_;

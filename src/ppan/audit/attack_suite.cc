@@ -162,7 +162,8 @@ Screened screened(const SuiteInput& input, const AttackTarget& target, const Att
     const FeatureSource& source = input.source[static_cast<std::size_t>(f)];
     const bool trace = source.aspect != "value" && source.aspect != "known";
     const bool many = source.aspect == "digits" || source.aspect == "repeats" ||
-                      source.aspect == "equality" || source.aspect == "text";
+                      source.aspect == "equality" || source.aspect == "text" || source.aspect == "pattern" ||
+                      source.aspect == "neighbours";
     if (trace && (many || options.screen_traces) &&
         !tells_something(input.released.data.col(f), target.code, rows, target.levels))
       continue;
@@ -271,7 +272,7 @@ class Suite {
   void find_tuples() {
     if (counts_by_keys() && input_.released.coarse.cols() > 1)
       tuples_ = telling_tuples(input_.released.coarse, input_.coarse_values, target_.code, all_rows_,
-                               target_.levels);
+                               target_.levels, input_.coarse_in_threes);
   }
 
   // Features and keys of several cells of a row, at the end of the others.
@@ -280,7 +281,11 @@ class Suite {
     const RelationInput looked{
         {input_.released.number, input_.released.keys}, input_.number, input_.key_source, input_.key_values};
     relations_ = telling_relations(looked, target_.code, all_rows_, target_.levels, options_.threads);
-    for (const Relation& relation : relations_) features_.source.push_back({relation.column, "relation"});
+    for (const Relation& relation : relations_) features_.source.push_back(source_of(relation));
+  }
+
+  static FeatureSource source_of(const Relation& relation) {
+    return {relation.column, relation.place ? "position" : "relation"};
   }
 
   void choose_learners() {
@@ -615,7 +620,7 @@ class Suite {
         columns += (columns.empty() ? "" : " and ") + input_.coarse_column[static_cast<std::size_t>(p)];
       out.push_back({columns, "together"});
     }
-    for (const Relation& relation : relations_) out.push_back({relation.column, "relation"});
+    for (const Relation& relation : relations_) out.push_back(source_of(relation));
     return out;
   }
 
@@ -742,11 +747,11 @@ Index room_for_rows(const SuiteOptions& options, Index features) {
 }
 
 SuiteInput suite_input(const FeatureMap& map, const AuditTable& released) {
-  return {map.apply(released), {},
-          map.source(),        map.values(),
-          map.key_values(),    map.key_source(),
-          map.coarse_values(), map.coarse_column(),
-          map.numbers()};
+  return {map.apply(released),    {},
+          map.source(),           map.values(),
+          map.key_values(),       map.key_source(),
+          map.coarse_values(),    map.coarse_column(),
+          map.coarse_in_threes(), map.numbers()};
 }
 
 void add_known(SuiteInput& input, const AttackTarget& known) {

@@ -66,6 +66,7 @@ struct SuiteInput {
   std::vector<FeatureSource> key_source{};    ///< Of each key.
   std::vector<std::int32_t> coarse_values{};  ///< Different values of each coarse code.
   std::vector<std::string> coarse_column{};   ///< Its column.
+  std::vector<bool> coarse_in_threes{};       ///< Whether it is counted by in threes; empty: all are.
   std::vector<NumberColumn> number{};         ///< Of each column of numbers that relations are made of.
 };
 /// Without further releases.

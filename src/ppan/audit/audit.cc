@@ -340,7 +340,8 @@ AttributeAudit describe(const AuditInput& input, const SuiteInput& suite_in, con
   for (const std::string& failure : result.failures)
     out.notes.push_back(fmt::format("an attacker could not be trained, and is left out: {}", failure));
   if (std::any_of(out.sources.begin(), out.sources.end(), [](const LeakSource& source) {
-        return source.where.aspect == "position" && source.deviations > kClearOrder;
+        return (source.where.aspect == "position" || source.where.aspect == "neighbours") &&
+               source.deviations > kClearOrder;
       })) {
     out.notes.emplace_back(
         "the order of the rows tells part of this, whatever is written in them: shuffle them before they are "

@@ -130,6 +130,8 @@ std::string place_of(const FeatureSource& where) {
                ? fmt::format("the arithmetic of \"{}\"", where.column)
                : fmt::format("what {} say of each other", where.column);
   }
+  if (where.aspect == "pattern") return fmt::format("what {} say as a set", where.column);
+  if (where.aspect == "neighbours") return fmt::format("\"{}\" in the rows beside it", where.column);
   if (where.aspect == "equality") return fmt::format("whether {} are the same", where.column);
   return fmt::format("\"{}\", its {}", where.column, where.aspect);
 }

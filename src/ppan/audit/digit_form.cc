@@ -47,6 +47,7 @@ DigitForm digit_form(std::string_view text, int decimals) {
   form.last2 = last_digits(digits, 2);
   form.last3 = last_digits(digits, 3);
   form.first2 = (digits[0] - '0') * 10 + (digits.size() > 1 ? digits[1] - '0' : 0);
+  form.first3 = form.first2 * 10 + (digits.size() > 2 ? digits[2] - '0' : 0);
   float zeros = 0;
   for (auto c = digits.rbegin(); c != digits.rend() && *c == '0'; ++c) zeros += 1;
   const auto divisible = [&](std::int32_t by) { return form.last2 % by == 0 ? 1.0F : 0.0F; };

@@ -22,6 +22,7 @@ struct DigitForm {
   std::int32_t last2 = 0;
   std::int32_t last3 = 0;
   std::int32_t first2 = 0;
+  std::int32_t first3 = 0;
 };
 
 /// Digits behind the decimal mark of a number as text ('.' or ','), exponents not counted.

@@ -102,12 +102,13 @@ ChiSquared beyond(const std::map<std::vector<Index>, ChiSquared>& known, const s
   return out;
 }
 
-std::vector<std::vector<Index>> tuples_of(Index count, std::size_t size) {
+std::vector<std::vector<Index>> tuples_of(const std::vector<Index>& code, std::size_t size) {
   std::vector<std::vector<Index>> out;
-  for (Index a = 0; a < count; ++a) {
-    for (Index b = a + 1; b < count; ++b) {
-      if (size == 2) out.push_back({a, b});
-      for (Index c = b + 1; size == 3 && c < count; ++c) out.push_back({a, b, c});
+  for (std::size_t a = 0; a < code.size(); ++a) {
+    for (std::size_t b = a + 1; b < code.size(); ++b) {
+      if (size == 2) out.push_back({code[a], code[b]});
+      for (std::size_t c = b + 1; size == 3 && c < code.size(); ++c)
+        out.push_back({code[a], code[b], code[c]});
     }
   }
   return out;
@@ -127,12 +128,16 @@ std::int32_t KeyTuple::code(const KeyMatrix& coarse, std::span<const std::int32_
 
 std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const std::int32_t> part_values,
                                      const Symbols& x, std::span<const std::int32_t> rows,
-                                     std::int32_t levels) {
-  const Index count = coarse.cols();
+                                     std::int32_t levels, const std::vector<bool>& in_threes) {
   std::vector<KeyTuple> out;
   for (const std::size_t size : {std::size_t{2}, std::size_t{3}}) {
-    const double pairs = static_cast<double>(count) * static_cast<double>(count - 1) / 2;
-    const double tuples = size == 2 ? pairs : pairs * static_cast<double>(count - 2) / 3;
+    std::vector<Index> code;
+    for (Index c = 0; c < coarse.cols(); ++c) {
+      if (size == 2 || in_threes.empty() || in_threes[static_cast<std::size_t>(c)]) code.push_back(c);
+    }
+    const auto count = static_cast<double>(code.size());
+    const double pairs = count * (count - 1) / 2;
+    const double tuples = size == 2 ? pairs : pairs * (count - 2) / 3;
     if (tuples < 1) break;
     auto room = static_cast<Index>(std::min(kMostVisits / tuples, static_cast<double>(kMostRows)));
     if (size == 2 && tuples <= kMostPairs) room = std::max(room, kLeastRows);
@@ -141,11 +146,11 @@ std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const st
     const auto most_counts = kCountsPerRow * static_cast<std::int64_t>(looked_at);
     Looked looked(coarse, part_values, x, rows.first(looked_at), levels);
     std::map<std::vector<Index>, ChiSquared> known;
-    for (Index a = 0; a < count; ++a) known[{a}] = looked.test({a});
-    for (const auto& pair : size == 3 ? tuples_of(count, 2) : std::vector<std::vector<Index>>{})
+    for (const Index a : code) known[{a}] = looked.test({a});
+    for (const auto& pair : size == 3 ? tuples_of(code, 2) : std::vector<std::vector<Index>>{})
       known[pair] = looked.cells(pair) * levels <= most_counts ? looked.test(pair) : ChiSquared{};
     const double chance = std::sqrt(2 * std::log(tuples + 1)) + kClear;
-    for (auto& part : tuples_of(count, size)) {
+    for (auto& part : tuples_of(code, size)) {
       const std::int64_t cells = looked.cells(part);
       if (cells * levels > most_counts) continue;
       const ChiSquared more = beyond(known, part, looked.test(part));

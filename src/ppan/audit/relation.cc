@@ -41,6 +41,24 @@ double settled(double value, double size) {
   return std::abs(value) < kNothing * size ? 0 : static_cast<double>(static_cast<float>(value));
 }
 
+// A cell that is missing says nothing, which is what the mean says.
+double residual(const Relation& relation, const RelationRows& rows, Index row) {
+  double sum = 0;
+  double size = 0;
+  for (std::size_t p = 0; p < relation.part.size(); ++p) {
+    double cell = rows.number(row, relation.part[p]);
+    if (relation.kind == RelationKind::kLogResidual) cell = cell > 0 ? std::log(cell) : kNone;
+    if (std::isnan(cell)) {
+      if (p == 0) return kNone;
+      continue;
+    }
+    const double own = relation.scale[p] * (cell - relation.middle[p]);
+    sum += own;
+    size += std::abs(own);
+  }
+  return settled(sum, size);
+}
+
 }  // namespace
 
 double Relation::value(const RelationRows& rows, Index row) const {
@@ -53,6 +71,8 @@ double Relation::value(const RelationRows& rows, Index row) const {
   }
   const double a = rows.number(row, part[0]);
   if (std::isnan(a)) return kNone;
+  if (kind == RelationKind::kResidual || kind == RelationKind::kLogResidual)
+    return residual(*this, rows, row);
   if (kind == RelationKind::kWithinGroup) {
     const std::int32_t own = rows.keys(row, key[0]);
     if (own < 0 || (*group)[static_cast<std::size_t>(own)].size() < kFewInGroup) return kNone;
@@ -95,6 +115,8 @@ double Relation::value(const RelationRows& rows, Index row) const {
       return rest(whole(a, scale[0]) + whole(b, scale[1]), parameter);
     case RelationKind::kProductRest:
       return rest(rest(whole(a, scale[0]), parameter) * rest(whole(b, scale[1]), parameter), parameter);
+    case RelationKind::kPairOfRests:
+      return parameter * rest(whole(a, scale[0]), parameter) + rest(whole(b, scale[1]), parameter);
     case RelationKind::kDivides:
       return divides(whole(a, std::max(scale[0], scale[1])), whole(b, std::max(scale[0], scale[1])));
     default:

@@ -20,6 +20,7 @@ struct NumberColumn {
   std::string name;
   /// 10 to the decimals that it is written with: times this a number is whole. 0: too many decimals.
   double unit = 0;
+  bool place = false;  ///< Where in the file the row stands: no cell.
 };
 
 enum class RelationKind {
@@ -43,6 +44,9 @@ enum class RelationKind {
   kSumOfThree,      ///< a + b + c.
   kThirdOfTwo,      ///< a + b - c.
   kSumOfThreeRest,  ///< (a + b + c) modulo m.
+  kPairOfRests,     ///< a modulo m and b modulo m, as one number.
+  kResidual,        ///< The first column less what the others make of it on average, in a class or in all.
+  kLogResidual,     ///< The same of logarithms, for products and powers.
   kWithinGroup,     ///< The place of a among the rows of its group.
   kPairCount,       ///< How many rows have these two values together.
 };
@@ -58,9 +62,10 @@ struct Relation {
   std::vector<Index> part{};     ///< Columns of numbers; for kPairCount none.
   std::vector<Index> key{};      ///< The group, or the two values.
   std::vector<double> middle{};  ///< Of each part.
-  std::vector<double> scale{};   ///< Of each part: deviations, or units of the last digit.
+  std::vector<double> scale{};   ///< Of each part: deviations, units of the last digit, or weights.
   double parameter = 0;          ///< Slope, modulus or period.
   std::string column{};          ///< "a and b".
+  bool place = false;            ///< Where in the file the row stands is part of it.
   double clear = 0;              ///< What it tells beyond single columns: standard deviations above chance.
   /// kWithinGroup: the numbers of each group, sorted.
   std::shared_ptr<const std::vector<std::vector<double>>> group{};

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ppan/audit/additive_fit.h"
+#include "ppan/audit/linear_residuals.h"
 #include "ppan/audit/period_scan.h"
 #include "ppan/core/parallel.h"
 
@@ -28,8 +29,9 @@ constexpr Index kRowsPerColumnCell = 10;
 constexpr Index kRowsPerCell = 5;
 constexpr std::array kModuli{3.0, 4.0, 6.0, 7.0, 8.0, 9.0, 11.0, 12.0, 13.0, 24.0, 60.0};
 constexpr std::array kPairModuli{7.0, 10.0};
+constexpr std::array kTogetherModuli{3.0, 4.0, 5.0};
 constexpr std::size_t kOfOne = kModuli.size() + 2;
-constexpr std::size_t kOfTwo = 16;
+constexpr std::size_t kOfTwo = 16 + kTogetherModuli.size();
 constexpr std::size_t kOfThree = 5;
 constexpr std::size_t kMostGroups = 6;  // columns of names that numbers are ranked within
 constexpr Index kSlopePairs = 2000;
@@ -93,7 +95,11 @@ class Search {
         threads_(threads) {
     for (Index c = 0; c < input.rows.number.cols(); ++c) {
       shape_.push_back(shape_of(input.rows.number, c, rows_));
-      if (shape_.back().values >= kLeastValues) columns_.push_back(c);
+      if (input.number[static_cast<std::size_t>(c)].place) {
+        place_ = c;
+      } else if (shape_.back().values >= kLeastValues) {
+        columns_.push_back(c);
+      }
     }
     for (std::size_t k = 0; k < input.key_source.size(); ++k) {
       if (input.key_source[k].aspect != "value" || is_number(input.key_source[k].column)) continue;
@@ -181,19 +187,22 @@ class Search {
     const bool written = kind == RelationKind::kRest || kind == RelationKind::kDigitSum ||
                          kind == RelationKind::kSumRest || kind == RelationKind::kDifferenceRest ||
                          kind == RelationKind::kProductRest || kind == RelationKind::kDivides ||
-                         kind == RelationKind::kSumOfThreeRest;
+                         kind == RelationKind::kSumOfThreeRest || kind == RelationKind::kPairOfRests;
     for (const Index p : relation.part) {
       const auto at = static_cast<std::size_t>(p);
       if (written && input_.number[at].unit <= 0) return;
       relation.middle.push_back(shape_[at].middle);
       relation.scale.push_back(written ? input_.number[at].unit : shape_[at].deviation);
       relation.column += (relation.column.empty() ? "" : " and ") + input_.number[at].name;
+      relation.place = relation.place || input_.number[at].place;
     }
     candidates_.push_back(std::move(relation));
   }
 
   void gather(const AdditiveFit& fit) {
-    for (const Index a : columns_) {
+    std::vector<Index> singles = columns_;
+    if (place_) singles.push_back(*place_);
+    for (const Index a : singles) {
       for (const double m : kModuli) {
         if (m < static_cast<double>(shape_[static_cast<std::size_t>(a)].values))
           add(RelationKind::kRest, {a}, m);
@@ -201,8 +210,8 @@ class Search {
       add(RelationKind::kDigitSum, {a});
       add_groups(a);
     }
-    const auto scan = static_cast<double>(std::max<std::size_t>(1, columns_.size()));
-    for (const Index a : columns_) {
+    const auto scan = static_cast<double>(std::max<std::size_t>(1, singles.size()));
+    for (const Index a : singles) {
       std::vector<double> value;
       for (const std::int32_t row : rows_) value.push_back(input_.rows.number(row, a));
       const double unit = input_.number[static_cast<std::size_t>(a)].unit;
@@ -216,6 +225,9 @@ class Search {
           add_three(columns_[i], columns_[j], columns_[k]);
       }
     }
+    for (Relation& relation :
+         linear_residuals(input_.rows.number, columns_, input_.number, rows_, x_, levels_))
+      candidates_.push_back(std::move(relation));
     for (std::size_t i = 0; i < names_.size(); ++i) {
       for (std::size_t j = i + 1; j < names_.size(); ++j) add_pair_count(names_[i], names_[j]);
     }
@@ -231,6 +243,7 @@ class Search {
       add(kSumRest, {a, b}, m);
       add(kDifferenceRest, {a, b}, m);
     }
+    for (const double m : kTogetherModuli) add(kPairOfRests, {a, b}, m);
     if (const auto slope = common_slope(input_.rows.number, a, b, rows_)) add(kLine, {a, b}, *slope);
   }
 
@@ -314,6 +327,7 @@ class Search {
   Symbols x_;
   std::vector<Shape> shape_;
   std::vector<Index> columns_;  // of numbers
+  std::optional<Index> place_;  // the number of the row
   std::vector<Index> names_;    // keys
   bool threes_ = false;
   std::vector<Relation> candidates_;
