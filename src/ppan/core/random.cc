@@ -1,5 +1,6 @@
 #include "ppan/core/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -26,6 +27,21 @@ constexpr std::uint64_t rotate(std::uint64_t x, unsigned k) {
 }
 
 }  // namespace
+
+void RandomSource::next(std::span<std::uint64_t> words) {
+  // No process begins between two words of one call: it would have to be forked by this thread.
+  if (stale()) used_ = buffer_.size();
+  while (!words.empty()) {
+    if (used_ == buffer_.size()) {
+      refill(buffer_);
+      used_ = 0;
+    }
+    const std::size_t count = std::min(words.size(), buffer_.size() - used_);
+    std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(used_), count, words.begin());
+    used_ += count;
+    words = words.subspan(count);
+  }
+}
 
 std::int64_t RandomSource::index(std::int64_t count) {
   // Lemire's multiply-and-reject.

@@ -24,6 +24,8 @@ class RandomSource {
     }
     return buffer_[used_++];
   }
+  /// The same words as so many calls of next(), in less time.
+  void next(std::span<std::uint64_t> words);
   /// Uniform on [0, 1), 53 bits.
   double uniform() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }
   /// Uniform on {0, ..., count - 1}, without modulo bias. `count` is at least 1.
@@ -59,7 +61,7 @@ class SeededRandom final : public RandomSource {
   std::array<std::uint64_t, 4> state_{};
 };
 
-/// Words from OpenSSL's RAND_bytes. Takes no seed. Throws Error(kInternal) if the source fails.
+/// Words from OpenSSL's RAND_bytes. Takes no seed. Throws Error(kIo) if the source fails.
 class SecureRandom final : public RandomSource {
  public:
   SecureRandom();

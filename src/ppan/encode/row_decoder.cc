@@ -85,14 +85,26 @@ void set_missing(const EncodedColumn& from, std::int32_t code, std::span<const s
   for (std::size_t i = 0; i < which.size(); ++i) to[i] = from.code[which[i]] == code ? 1 : 0;
 }
 
+// The cells of some rows of a column, by copies that stay small: text is pointed at.
+template <typename T>
+const T* take(const T* from, std::size_t stride, std::span<const std::uint32_t> which, std::vector<T>& to) {
+  if (from == nullptr) return nullptr;
+  to.resize(which.size());
+  for (std::size_t i = 0; i < which.size(); ++i) to[i] = from[which[i] * stride];
+  return to.data();
+}
+
 void decode_numbers(const EncodedColumn& from, const ColumnEncoding& column, const RowColumn& type,
                     std::span<const std::uint32_t> which, CellBuffer& buffer, RowCells& to) {
   if (column.may_be_missing) {
     set_missing(from, 1, which, buffer.missing);
     to.missing = buffer.missing.data();
   }
-  buffer.real.resize(which.size());
-  for (std::size_t i = 0; i < which.size(); ++i) buffer.real[i] = from.value[which[i]];
+  if (which.size() == from.value.size()) {
+    buffer.real.assign(from.value.begin(), from.value.end());
+  } else {
+    take(from.value.data(), 1, which, buffer.real);
+  }
   decode_all(column, buffer.real);
   if (type.storage == CellStorage::kReal) {
     to.real = buffer.real.data();
@@ -103,15 +115,6 @@ void decode_numbers(const EncodedColumn& from, const ColumnEncoding& column, con
   for (std::size_t i = 0; i < which.size(); ++i)
     buffer.integer[i] = static_cast<std::int64_t>(std::nearbyint(buffer.real[i] * power));
   to.integer = buffer.integer.data();
-}
-
-// The cells of some rows of a column, by copies that stay small: text is pointed at.
-template <typename T>
-const T* take(const T* from, std::size_t stride, std::span<const std::uint32_t> which, std::vector<T>& to) {
-  if (from == nullptr) return nullptr;
-  to.resize(which.size());
-  for (std::size_t i = 0; i < which.size(); ++i) to[i] = from[which[i] * stride];
-  return to.data();
 }
 
 void take_rows(const RowCells& from, std::span<const std::uint32_t> which, CellBuffer& buffer, RowCells& to) {

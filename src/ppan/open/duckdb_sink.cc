@@ -134,8 +134,16 @@ class Queue {
  public:
   explicit Queue(const DuckdbLibrary& duckdb) : duckdb_(&duckdb) {}
 
+  /// One that the engine has taken the rows from, if there is any: its memory is used again.
+  std::unique_ptr<ChunkPart> spare() {
+    const std::scoped_lock lock(mutex_);
+    if (spares_.empty()) return std::make_unique<ChunkPart>();
+    std::unique_ptr<ChunkPart> part = std::move(spares_.back());
+    spares_.pop_back();
+    return part;
+  }
   /// False when the engine has ended already.
-  bool push(std::unique_ptr<RowSink::Part> part) {
+  bool push(std::unique_ptr<ChunkPart> part) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_ || waiting_.size() < kMostWaiting; });
     if (ended_) return false;
@@ -168,8 +176,9 @@ class Queue {
   /// The engine asks for the next rows; none: there are no more.
   void give(duckdb_function_info info, duckdb_data_chunk output) {
     const auto most = static_cast<std::size_t>(duckdb_->vector_size());
-    if (current_ == nullptr || used_ == static_cast<std::size_t>(current_->rows())) {
+    if (part_ == nullptr || used_ == static_cast<std::size_t>(part_->chunk.rows())) {
       std::unique_lock lock(mutex_);
+      if (part_ != nullptr) spares_.push_back(std::move(part_));
       changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
       if (abandoned_) {
         duckdb_->function_set_error(info, "the rows ended before their time");
@@ -182,12 +191,12 @@ class Queue {
       part_ = std::move(waiting_.front());
       waiting_.pop_front();
       changed_.notify_all();
-      current_ = &static_cast<const ChunkPart&>(*part_).chunk;
       used_ = 0;
     }
-    const std::size_t rows = std::min(most, static_cast<std::size_t>(current_->rows()) - used_);
+    const RowChunk& chunk = part_->chunk;
+    const std::size_t rows = std::min(most, static_cast<std::size_t>(chunk.rows()) - used_);
     for (std::size_t c = 0; c < columns.size(); ++c)
-      fill(columns[c], current_->cells(c), rows, duckdb_->data_chunk_get_vector(output, c));
+      fill(columns[c], chunk.cells(c), rows, duckdb_->data_chunk_get_vector(output, c));
     duckdb_->data_chunk_set_size(output, rows);
     used_ += rows;
   }
@@ -262,14 +271,14 @@ class Queue {
   const DuckdbLibrary* duckdb_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<RowSink::Part>> waiting_;
+  std::deque<std::unique_ptr<ChunkPart>> waiting_;
+  std::vector<std::unique_ptr<ChunkPart>> spares_;
   bool closed_ = false;
   bool abandoned_ = false;
   bool ended_ = false;
   std::exception_ptr failure_;
   // Of the engine's thread.
-  std::unique_ptr<RowSink::Part> part_;
-  const RowChunk* current_ = nullptr;
+  std::unique_ptr<ChunkPart> part_;
   std::size_t used_ = 0;
 };
 
@@ -356,14 +365,14 @@ class DuckdbSink final : public RowSink {
   }
 
   [[nodiscard]] std::unique_ptr<Part> pack(const RowChunk& rows) const override {
-    auto part = std::make_unique<ChunkPart>();
+    std::unique_ptr<ChunkPart> part = queue_.spare();
     copy_rows(rows, part->chunk);
     return part;
   }
 
   void write(std::unique_ptr<Part> part) override {
-    if (static_cast<const ChunkPart&>(*part).chunk.rows() == 0) return;
-    if (queue_.push(std::move(part))) return;
+    std::unique_ptr<ChunkPart> own(static_cast<ChunkPart*>(part.release()));  // as pack() made it
+    if (own->chunk.rows() == 0 || queue_.push(std::move(own))) return;
     if (const std::exception_ptr failure = queue_.failure()) std::rethrow_exception(failure);
     throw Error(ErrorCode::kInternal, "DuckDB stopped before the end of the rows");
   }
@@ -382,7 +391,7 @@ class DuckdbSink final : public RowSink {
   bool packed_;
   const DuckdbLibrary* duckdb_;
   DuckdbSession session_;
-  Queue queue_;
+  mutable Queue queue_;  // whose spare parts pack() takes
   std::filesystem::path target_;
   std::unique_ptr<Temporary> temporary_;
   std::thread engine_;

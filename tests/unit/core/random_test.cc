@@ -13,6 +13,8 @@
 #include <numbers>
 #include <numeric>
 #include <set>
+#include <span>
+#include <thread>
 #include <vector>
 
 namespace ppan {
@@ -345,14 +347,21 @@ TEST(SecureRandom, BitsAreFair) {
   EXPECT_NEAR(ones, 32000, 785);  // 6.2 deviations: fails once in 1.7e9 runs
 }
 
+// One word at a time, or all by one call.
+enum class Draws { kOneByOne, kTogether };
+
 // What a child process draws from `random` after fork().
-std::vector<std::uint64_t> drawn_by_child(RandomSource& random) {
+std::vector<std::uint64_t> drawn_by_child(RandomSource& random, Draws how = Draws::kOneByOne) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return {};
   const pid_t child = ::fork();
   if (child == 0) {
     std::array<std::uint64_t, 8> drawn{};
-    for (auto& word : drawn) word = random.next();
+    if (how == Draws::kTogether) {
+      random.next(drawn);
+    } else {
+      for (auto& word : drawn) word = random.next();
+    }
     const bool written = ::write(ends[1], drawn.data(), sizeof drawn) == static_cast<ssize_t>(sizeof drawn);
     ::_exit(written ? 0 : 1);
   }
@@ -366,14 +375,40 @@ std::vector<std::uint64_t> drawn_by_child(RandomSource& random) {
   return received;
 }
 
-TEST(SecureRandom, AForkedProcessNeverRepeatsItsParent) {
+// Children of one process, by either way to draw, share nothing with it nor with each other; neither does one
+// whose source is new but whose thread has drawn ahead.
+TEST(SecureRandom, AForkedProcessNeverRepeatsAnother) {
   SecureRandom random;
-  (void)random.next();  // the buffer is now full of words that both processes hold
-  const auto child = drawn_by_child(random);
+  (void)random.next();  // the buffer is now full of words that all processes hold
+  std::vector<std::uint64_t> all;
+  for (const Draws how : {Draws::kOneByOne, Draws::kTogether, Draws::kTogether}) {
+    const auto child = drawn_by_child(random, how);
+    ASSERT_EQ(child.size(), 8U);
+    all.insert(all.end(), child.begin(), child.end());
+  }
+  SecureRandom other;
+  const auto child = drawn_by_child(other);
   ASSERT_EQ(child.size(), 8U);
+  all.insert(all.end(), child.begin(), child.end());
   const auto parent = words(random, 5000);  // all that was drawn ahead, and more
-  const std::set<std::uint64_t> seen(parent.begin(), parent.end());
-  for (const auto word : child) EXPECT_FALSE(seen.contains(word));
+  all.insert(all.end(), parent.begin(), parent.end());
+  EXPECT_EQ(std::set<std::uint64_t>(all.begin(), all.end()).size(), 5032U);
+}
+
+TEST(SecureRandom, ThreadsShareNothing) {
+  std::array<std::vector<std::uint64_t>, 4> drawn;
+  std::vector<std::thread> threads;
+  for (auto& to : drawn) {
+    threads.emplace_back([&to] {
+      SecureRandom random;
+      to.resize(5000);
+      for (std::size_t i = 0; i < to.size(); i += 50) random.next(std::span(to).subspan(i, 50));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::set<std::uint64_t> all;
+  for (const auto& from : drawn) all.insert(from.begin(), from.end());
+  EXPECT_EQ(all.size(), 20000U);  // two of them agree with probability 1e-11
 }
 
 TEST(SecureRandom, TheForkTestSeesASourceThatDoesRepeat) {
@@ -382,6 +417,20 @@ TEST(SecureRandom, TheForkTestSeesASourceThatDoesRepeat) {
   const auto child = drawn_by_child(random);
   ASSERT_EQ(child.size(), 8U);
   EXPECT_EQ(words(random, 8), child);
+  const auto together = drawn_by_child(random, Draws::kTogether);
+  EXPECT_EQ(words(random, 8), together);
+}
+
+// In pieces of any size, across the ends of the buffer.
+TEST(RandomSource, WordsTogetherAreThoseOneByOne) {
+  SeededRandom one(5);
+  SeededRandom other(5);
+  for (const std::size_t size : {1U, 0U, 7U, 120U, 128U, 1U, 500U, 3U}) {
+    std::vector<std::uint64_t> together(size);
+    other.next(together);
+    EXPECT_EQ(together, words(one, size));
+    EXPECT_EQ(one.next(), other.next());
+  }
 }
 
 }  // namespace

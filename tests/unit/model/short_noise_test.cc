@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numbers>
 #include <span>
+#include <vector>
 
 namespace ppan {
 namespace {
@@ -30,6 +34,74 @@ TEST(ShortNoise, EndsAreInTheRange) {
     fill_short_normal(source, out);
     EXPECT_TRUE(out.allFinite());
     EXPECT_LT(out.cwiseAbs().maxCoeff(), 7.5F);
+  }
+}
+
+// Words one after the other, counted up by an odd number so that all their bits change.
+class Steps final : public RandomSource {
+ public:
+  std::vector<std::uint64_t> given;
+
+ protected:
+  void refill(std::span<std::uint64_t> words) override {
+    for (auto& word : words) {
+      word = at_;
+      given.push_back(at_);
+      at_ += 0x9e3779b97f4a7c15ULL;
+    }
+  }
+
+ private:
+  std::uint64_t at_ = 0;
+};
+
+// Each pair is Box and Muller's of its word, in double precision; the last words are short radii (a share
+// near 1), long ones (near 0) and the ends of quarters.
+TEST(ShortNoise, IsTheTransformOfItsWords) {
+  constexpr Index kSize = 128 * 400;
+  Steps source;
+  Matrix<float> out(kSize, 1);
+  fill_short_normal(source, out);
+  double worst = 0;
+  const auto compare = [&](std::uint64_t word, float first, float second) {
+    const double radius = std::sqrt(-2 * std::log((static_cast<double>(word >> 24U) + 1) * 0x1.0p-40));
+    const double angle = 2 * std::numbers::pi * static_cast<double>(word & 0xffffffU) * 0x1.0p-24;
+    // Next to 1 a float tells shares apart no better than by 6e-8: that is how far the square of the radius
+    // may be off, twice over, and the radius itself by its root where it is near 0.
+    const double allowed = 1e-6 * radius + std::min(1.2e-7 / std::max(radius, 1e-12), 4e-4);
+    worst = std::max(worst, std::abs(first - radius * std::cos(angle)) - allowed);
+    worst = std::max(worst, std::abs(second - radius * std::sin(angle)) - allowed);
+  };
+  for (Index i = 0; i < kSize / 2; ++i) {
+    const Index at = i / 64 * 128 + i % 64;
+    compare(source.given[static_cast<std::size_t>(i)], out.data()[at], out.data()[at + 64]);
+  }
+  for (const std::uint64_t share : {0ULL, 1ULL, 77ULL, 0xfffffffffeULL, 0xffffffffffULL, 0x8000000000ULL,
+                                    0xb504f333f9ULL, 0xb504f333faULL}) {
+    for (std::uint64_t eighth = 0; eighth < 8; ++eighth) {
+      for (const std::uint64_t step : {0ULL, 1ULL, 0x1fffffULL}) {
+        const std::uint64_t word = share << 24U | eighth << 21U | step;
+        OneWord one(word);
+        Matrix<float> pair(2, 1);
+        fill_short_normal(one, pair);
+        compare(word, pair(0, 0), pair(1, 0));
+      }
+    }
+  }
+  EXPECT_LE(worst, 0);
+}
+
+// The uniform numbers are the halves of the words, in whatever pieces they are drawn.
+TEST(ShortNoise, UniformNumbersAreTheHalvesOfTheWords) {
+  for (const Index size : {1, 2, 127, 128, 129, 256, 257, 1001}) {
+    Steps source;
+    Matrix<float> out(size, 1);
+    fill_short_uniform(source, out);
+    for (Index i = 0; i < size; ++i) {
+      const std::uint64_t word = source.given[static_cast<std::size_t>(i / 2)];
+      const auto half = static_cast<std::uint32_t>(i % 2 == 0 ? word : word >> 32U);
+      EXPECT_NEAR(out.data()[i], half * 0x1.0p-32, 0x1.0p-24) << i << " of " << size;
+    }
   }
 }
 
