@@ -15,6 +15,7 @@
 #include "ppan/read/dependency.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/table.h"
+#include "ppan/read/telling.h"
 #include "ppan/source/byte_source.h"
 #include "ppan/source/csv_source.h"
 
@@ -22,9 +23,21 @@ namespace ppan {
 namespace {
 
 constexpr std::int64_t kMostDependencyRows = 500'000;  // that are read whole to look for dependencies
+// Of what there is to know about a secret: a column that tells so much by itself may be the secret in other
+// words, and what is released as it is sets a floor under the leakage.
+constexpr double kTellingShare = 0.2;
+constexpr double kTellingKeptShare = 0.02;
 
 bool listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A comment ends with its line, whatever a column is called.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  return text;
 }
 
 // The roles known when a job is drafted, each column of them among `names`.
@@ -77,6 +90,35 @@ void note_dependencies(const Table& table, Schema& schema, std::map<std::string,
   }
 }
 
+// Says beside each column what it tells about a secret, if that is much; returns what the head of the job
+// should say. Shares only: the job is no place for values.
+std::vector<std::string> note_telling(const Table& table, const Schema& schema,
+                                      std::map<std::string, ColumnRemark>& remarks) {
+  std::vector<std::string> out;
+  const std::vector<std::string> kept = schema.kept_columns();
+  std::vector<std::string> released = schema.useful;
+  released.insert(released.end(), kept.begin(), kept.end());
+  for (const std::string& secret : schema.sensitive) {
+    for (const Telling& telling : find_telling(table, secret, released)) {
+      const bool as_it_is = listed(kept, telling.column);
+      if (telling.share < (as_it_is ? kTellingKeptShare : kTellingShare)) continue;
+      const std::string how =
+          fmt::format("tells at least {:.0f} % of what there is to know about {}", 100 * telling.share, secret);
+      remarks[telling.column].text += fmt::format("; {} by itself", how);
+      if (!as_it_is) continue;
+      const bool task = listed(schema.task, telling.column);
+      out.push_back(fmt::format(
+          "{} is released as it is and {} ({:.3f} nats; lower bound, 95 % interval {:.3f} to {:.3f}, "
+          "frequencies in one half of the rows scored on the other): no release of this job tells less. {}",
+          telling.column, how, telling.nats, std::max(0.0, telling.nats - 1.96 * telling.error),
+          telling.nats + 1.96 * telling.error,
+          task ? "release.task = \"drop\" leaves it out"
+               : "Move it to roles.useful if that is too much"));
+    }
+  }
+  return out;
+}
+
 std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& roles,
                           const std::function<std::unique_ptr<RowSource>()>& again,
                           const std::vector<std::string>& unsure) {
@@ -105,9 +147,6 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
     if (roles.useful.empty() && !type.constant && type.type != ColumnType::kIdentifier && !elsewhere)
       job.table.schema.useful.push_back(column.name);
     if (column.missing > 0 && !type.constant) text += fmt::format("; {} missing", column.missing);
-    for (char& c : text) {
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-    }
     remarks[column.name] = {std::move(text), type.constant && !has_role};
     for_reading.push_back(spec);
     for_reading.back().missing.insert(for_reading.back().missing.end(), type.of_few.begin(),
@@ -115,13 +154,19 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
     job.table.schema.columns.push_back(std::move(spec));
   }
   if (!roles.sensitive.empty()) require_none(job.table.schema.check(), "these roles cannot be used");
+  std::vector<std::string> warnings;
   if (table.rows <= kMostDependencyRows) {
-    if (const auto second = again())
-      note_dependencies(read_table(*second, for_reading), job.table.schema, remarks);
+    if (const auto second = again()) {
+      const Table whole = read_table(*second, for_reading);
+      note_dependencies(whole, job.table.schema, remarks);
+      warnings = note_telling(whole, job.table.schema, remarks);
+    }
   }
+  for (auto& entry : remarks) entry.second.text = one_line(std::move(entry.second.text));
   std::string out = write_job(job, remarks);
   std::string head = fmt::format("# {} rows, {} columns.\n", table.rows, table.columns.size());
   for (const std::string& note : unsure) head += fmt::format("# UNSURE: {}.\n", note);
+  for (const std::string& warning : warnings) head += fmt::format("# WARNING: {}.\n", one_line(warning));
   head += roles.sensitive.empty() ? "# To do: move what must stay secret from roles.useful to "
                                     "roles.sensitive, and look at every UNSURE.\n"
                                   : "# Look at every UNSURE.\n";

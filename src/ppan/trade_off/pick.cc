@@ -151,6 +151,19 @@ std::vector<HullMixture> at_most(double most, const Candidates& from) {
   return out;
 }
 
+// Rows that look at nobody leak more than is asked for only by what is released as it is.
+std::string why_no_less(const Candidates& from, double most, InformationUnit unit) {
+  if (!from.floor || from.floor->second <= most) return {};
+  const std::string_view remedy = "release.task = \"drop\" leaves a task out, and roles.keep may be too long";
+  if (from.floor->first > most)
+    return fmt::format("columns that are released as they are tell {:g} {} by themselves: {}",
+                       from_nats(from.floor->first, unit), to_string(unit), remedy);
+  return fmt::format(
+      "columns that are released as they are may tell {:g} {} by themselves, for all that so few rows show: "
+      "{}; --found judges by what was found alone",
+      from_nats(from.floor->second, unit), to_string(unit), remedy);
+}
+
 // The point that keeps the measure within its limit. Of mixtures it was not measured.
 HullMixture choose_by_measure(const Choice& choice, const Candidates& from) {
   const bool worse = more_is_worse(*choice.measure);
@@ -198,6 +211,8 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
       continue;
     }
     out.points.push_back({*row.distortion, judged_leakage(row, choice.found)});
+    if (row.series == "reference/independent" || row.series == "reference/constant")
+      out.floor = {judged_leakage(row, true), out.points.back().leakage};
     out.files.push_back(model);
     out.task_losses.push_back(row.number(curve_column::kTaskLoss));
     out.task_errors.push_back(task_error(row));
@@ -266,9 +281,11 @@ HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit
                                    [](const auto& loss) { return loss.has_value(); });
     return tasks && !choice.least_distortion ? best_of(at_most(*choice.leakage, from), from, false) : *found;
   }
-  throw Error(ErrorCode::kUsage, fmt::format("no point of the curve leaks {:g} {} or less; the least is {:g}",
-                                             from_nats(*choice.leakage, unit), to_string(unit),
-                                             from_nats(from.points[hull.back()].leakage, unit)));
+  throw Error(ErrorCode::kUsage,
+              fmt::format("no point of the curve leaks {:g} {} or less; the least is {:g}",
+                          from_nats(*choice.leakage, unit), to_string(unit),
+                          from_nats(from.points[hull.back()].leakage, unit)),
+              why_no_less(from, *choice.leakage, unit));
 }
 
 namespace {

@@ -50,6 +50,9 @@ struct Candidates {
   /// one.
   std::vector<std::optional<double>> powers{};
   std::vector<std::string> left_out{};  ///< Points whose audit was inconclusive.
+  /// Rows that look at nobody: what they tell, found and judged. All of it comes from columns that are
+  /// released as they are.
+  std::optional<std::pair<double, double>> floor{};
 };
 /// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.
 Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name);

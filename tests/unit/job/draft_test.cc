@@ -68,5 +68,29 @@ TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
   EXPECT_THROW(draft_job("-"), Error);
 }
 
+// What tells much of the secret is said by its share: of what is released as it is also at the top.
+TEST(Draft, WarnsOfColumnsThatTellTheSecret) {
+  const auto path = std::filesystem::temp_directory_path() / "ppan_draft_telling_test.csv";
+  std::string text = "secret,\"re\ncoded\",outcome,age\n";
+  for (int i = 0; i < 400; ++i) {
+    const bool secret = i * 7919 % 13 < 6;
+    const bool outcome = i % 10 == 0 ? !secret : secret;
+    text += std::string(secret ? "ill" : "well") + ',' + (secret ? "i" : "w") + ',' +
+            (outcome ? "yes" : "no") + ',' + std::to_string(20 + i * 31 % 50) + '\n';
+  }
+  write_file(path, text);
+  const std::string draft = draft_job(path, {.sensitive = {"secret"}, .task = {"outcome"}});
+  EXPECT_THAT(draft,
+              testing::ContainsRegex("\n# WARNING: outcome is released as it is and tells at least [45][0-9] % "
+                                     "of what there is to know about secret .0[.][0-9]+ nats; lower bound, 95 "
+                                     "% interval 0[.][0-9]+ to 0[.][0-9]+, frequencies"));
+  EXPECT_THAT(draft, testing::ContainsRegex("coded\" = [^\n]*; tells at least (100|9[0-9]) % of what there is to know "
+                                            "about secret by itself\n"));
+  EXPECT_THAT(draft, testing::Not(testing::ContainsRegex("age = [^\n]*tells")));
+  EXPECT_NO_THROW(parse_job(draft));
+  EXPECT_THAT(draft_job(path), testing::Not(HasSubstr("what there is to know about")));
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace ppan

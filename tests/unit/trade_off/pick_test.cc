@@ -36,7 +36,7 @@ std::string refusal(const Work& work) {
   try {
     work();
   } catch (const Error& error) {
-    return error.what();
+    return std::string(error.what()) + "; " + error.fix();
   }
   return "nothing was refused";
 }
@@ -156,6 +156,19 @@ TEST(Pick, SaysWhatIsNearestWhenNothingServes) {
   from.numbers.pop_back();
   EXPECT_THAT(refusal([&] { (void)choose(from, {.leakage = 0.1}); }), HasSubstr("the least is 0.2"));
   EXPECT_THAT(refusal([&] { (void)choose(from, {.point = 7}); }), HasSubstr("the last one is 2"));
+}
+
+// Only what is released as it is keeps rows that look at nobody from telling nothing.
+TEST(Pick, SaysWhatIsReleasedAsItIsTells) {
+  CurveTable kept = curve();
+  kept.rows.push_back(row("reference/independent", 1.5, 0.15, "independent.ppan"));
+  const Candidates found = candidates_of(kept, {.found = true}, "curve");
+  EXPECT_THAT(refusal([&] { (void)choose(found, {.leakage = 0.1}); }),
+              HasSubstr("as they are tell 0.15 nats by themselves"));
+  const Candidates judged = candidates_of(kept, {}, "curve");
+  EXPECT_THAT(refusal([&] { (void)choose(judged, {.leakage = 0.2}); }),
+              HasSubstr("as they are may tell 0.25 nats by themselves"));
+  EXPECT_NO_THROW((void)choose(judged, {.leakage = 0.26}));
 }
 
 TEST(Pick, ExactlyOneWayToChoose) {
