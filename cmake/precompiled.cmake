@@ -11,10 +11,18 @@ if(PPAN_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(ppan_flags INTERFACE -fpch-preprocess)
 endif()
 
-# For code that never takes long (COLD stages, the command, the tests): little optimisation, fast compilation. Not -O0, not even with
-# sanitizers: that halves the compile time of theory, but its tests then run for more than two processor minutes.
+# For code that never takes long (COLD stages, the command): little optimisation, fast compilation. Under sanitizers, where only the
+# fast tests run, none at all, which halves the time.
 add_library(ppan_cold INTERFACE)
-target_compile_options(ppan_cold INTERFACE $<$<CONFIG:Release>:-O1>)
+if(PPAN_SANITIZE)
+  target_compile_options(ppan_cold INTERFACE -O0)
+else()
+  target_compile_options(ppan_cold INTERFACE $<$<CONFIG:Release>:-O1>)
+endif()
+# Tests are never without it: of a template that test and stage both instantiate, the linker takes the test's, and what is tested
+# would be slow.
+add_library(ppan_cold_tests INTERFACE)
+target_compile_options(ppan_cold_tests INTERFACE $<$<CONFIG:Release>:-O1>)
 
 # ppan_precompiled_headers(NAME [PIC] HEADERS ... LINKS ...) creates one; ppan_use_precompiled(TARGET NAME) uses it. Both need the
 # same flags.

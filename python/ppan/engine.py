@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import pickle
 import uuid
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import Any
 
@@ -63,7 +63,7 @@ class Local(Engine):
         ended = False
         try:
             waiting = {executor.submit(function, tasks[number]): number for number in left}
-            for future in as_completed(waiting):
+            for future in _finished(waiting):
                 try:
                     result = future.result()
                 except Exception as error:  # of the task, or that its process ended
@@ -178,12 +178,21 @@ class Spark(Engine):
         pool = ThreadPoolExecutor(max_workers=min(len(tasks), 64))
         try:
             waiting = {pool.submit(inheritable_thread_target(session)(alone), task): i for i, task in enumerate(tasks)}
-            for future in as_completed(waiting):
+            for future in _finished(waiting):
                 yield waiting[future], future.result()
         finally:
             context.cancelJobGroup(group)
             pool.shutdown(wait=True, cancel_futures=True)
             shared.destroy()
+
+
+def _finished(futures: Collection[Any]) -> Iterator[Any]:
+    """Futures as they are finished. A signal that comes just before a thread begins to wait is noticed when the wait ends,
+    so no wait is long: Ctrl-C could be lost otherwise."""
+    left = set(futures)
+    while left:
+        done, left = wait(left, timeout=0.5, return_when=FIRST_COMPLETED)
+        yield from done
 
 
 def _call(function: bytes, task: Any) -> Any:

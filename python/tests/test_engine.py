@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import csv
 import io
 import os
@@ -10,6 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +123,18 @@ class Waits:
             while not (self.directory / "end").exists():
                 time.sleep(0.05)
         return task
+
+
+def test_a_signal_that_wakes_nobody_is_noticed() -> None:
+    """Ctrl-C that comes just before the main thread begins to wait ends no wait, as here."""
+    never: Future[int] = Future()
+    late = threading.Timer(20, never.set_result, [0])  # so that the test fails instead of waiting for ever
+    late.start()
+    threading.Timer(0.1, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        next(engine._finished([never]))
+    assert not never.done()
+    late.cancel()
 
 
 def interrupted(where: engine.Engine, directory: Path) -> None:

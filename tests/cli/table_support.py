@@ -1,9 +1,12 @@
-"""A table of people, and a short run of `ppan curve` on it, made once for each test file."""
+"""A table of people, and a short run of `ppan curve` on it."""
 
 import csv
+import json
 import os
 import random
+import shutil
 import tempfile
+from types import SimpleNamespace
 
 from support import CommandTest, ppan
 
@@ -42,16 +45,21 @@ def read_csv(path):
         return list(csv.DictReader(file))
 
 
+def make_table(directory):
+    """Writes people.csv (800 rows) and job.toml, which names it by a relative path."""
+    write_csv(os.path.join(directory, "people.csv"), people(800))
+    result = ppan("init", "people.csv", "--sensitive", "ill", "--useful", "age,job,pay,hours", "--keep", "id", "-o", "job.toml",
+                  cwd=directory)
+    assert result.returncode == 0, result.stderr
+
+
 class TableTest(CommandTest):
-    """A directory with people.csv (800 rows) and job.toml."""
+    """A directory with people.csv and job.toml."""
 
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
-        write_csv(cls.path("people.csv"), people(800))
-        result = ppan("init", cls.path("people.csv"), "--sensitive", "ill", "--useful", "age,job,pay,hours", "--keep", "id",
-                      "-o", cls.path("job.toml"))
-        assert result.returncode == 0, result.stderr
+        make_table(cls.directory.name)
 
     @classmethod
     def tearDownClass(cls):
@@ -75,14 +83,29 @@ class TableTest(CommandTest):
         self.assertEqual([name for name in names if ".tmp" in name], [])
 
 
+def make_run(directory):
+    """Trains a short curve in the directory's run/; returns what the command printed."""
+    result = ppan("curve", os.path.join(directory, "job.toml"), "--out", os.path.join(directory, "run"), "--points", "2", "--epochs", "2")
+    assert result.returncode == 0, result.stderr
+    return {"stdout": result.stdout, "stderr": result.stderr}
+
+
 class RunTest(TableTest):
-    """The same with a short run."""
+    """The same with a short run: a copy of the one in PPAN_SHORT_RUN, which short_run.py makes once for all test files, or one of its own."""
 
     @classmethod
     def setUpClass(cls):
-        super().setUpClass()
-        cls.curve = ppan("curve", cls.path("job.toml"), "--out", cls.path("run"), "--points", "2", "--epochs", "2")
-        assert cls.curve.returncode == 0, cls.curve.stderr
+        shared = os.environ.get("PPAN_SHORT_RUN")
+        if shared:
+            cls.directory = tempfile.TemporaryDirectory()
+            shutil.copytree(shared, cls.directory.name, dirs_exist_ok=True)
+            with open(cls.path("printed.json")) as file:
+                printed = json.loads(file.read().replace(shared, cls.directory.name))
+            os.remove(cls.path("printed.json"))
+        else:
+            super().setUpClass()
+            printed = make_run(cls.directory.name)
+        cls.curve = SimpleNamespace(**printed)
         cls.model = cls.path("run", "point-01.ppan")
 
 

@@ -5,7 +5,7 @@
 
 SOURCES is src/ppan, NM the program that lists symbols, BUILD the build directory, whose Python bindings are looked at as well. What is
 instantiated only under `#ifdef PPAN_DOUBLE_TRAINING` must not be undefined in an object that holds no such block. An object that does hold
-one may refer to the others from its own block; those of nn, game and model are linked without double by the fuzzer.
+one may refer to the others from its own block; those of nn, game and model are linked without double by tests/consumer/add_subdirectory.
 """
 
 import re

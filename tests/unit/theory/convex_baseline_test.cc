@@ -50,7 +50,7 @@ void expect_certified(const Case& c, double budget, const ConvexSolution& soluti
   EXPECT_NEAR(solution.leakage, leakage(c.distribution, solution.mechanism), 1e-15);
 }
 
-TEST(ConvexBaseline, EqualsTheClosedFormsOnTrueLaws) {
+TEST(ConvexBaseline, EqualsTheClosedFormsOnTrueDistributions) {
   for (const auto observation : {Observation::kUsefulOnly, Observation::kFullData})
     for (const int m : {2, 5, 10})
       for (const double p : {0.0, 0.4, 0.95, 1.0})
@@ -68,7 +68,7 @@ TEST(ConvexBaseline, EqualsTheClosedFormsOnTrueLaws) {
         }
 }
 
-TEST(ConvexBaseline, CertifiesRandomLaws) {
+TEST(ConvexBaseline, CertifiesRandomDistributions) {
   SeededRandom random(21);
   for (int trial = 0; trial < 150; ++trial) {
     SCOPED_TRACE(trial);

@@ -136,7 +136,7 @@ TEST(GaussianRateDistortionWorld, SamplesItsLaw) {
   EXPECT_TRUE(std::isinf(world.mutual_information()));
 }
 
-TEST(BottleneckWorlds, SampleTheirLaws) {
+TEST(BottleneckWorlds, SampleTheirDistributions) {
   SeededRandom random(6);
   const BottleneckGaussianWorld gaussian{0.8};
   const Records<double> real = gaussian.sample(kCount, random);
