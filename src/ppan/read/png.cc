@@ -34,6 +34,10 @@ constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 28U;
 // Most memory that libpng may take for one chunk of metadata.
 constexpr png_alloc_size_t kMostChunkBytes = 1U << 20U;
 constexpr int kSignatureBytes = 8;
+// In png_set_keep_unknown_chunks(): every chunk that libpng can do without when it decodes pixels.
+constexpr int kAllButPixels = -1;
+// Deflate turns one byte into at most 1,032 (a match of 258 bytes takes two bits at least: RFC 1951, 3.2.5).
+constexpr std::size_t kMostInflation = 1032;
 
 [[noreturn]] void bad(std::string_view where, std::string_view what, std::string fix) {
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", where, what), std::move(fix));
@@ -50,6 +54,7 @@ struct PngState {
   std::array<char, 128> message{};
   png_uint_32 width = 0;
   png_uint_32 height = 0;
+  std::size_t stored_bytes = 0;  // of the pixels before they are compressed
   std::vector<png_byte> samples{};
   std::vector<png_bytep> rows{};
 
@@ -99,9 +104,11 @@ bool decode_header(PngState& state) {
   png_set_user_limits(state.png, kMostImageSide, kMostImageSide);
   png_set_chunk_malloc_max(state.png, kMostChunkBytes);
   png_set_chunk_cache_max(state.png, 16);
-  png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
+  png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr, kAllButPixels);
   png_set_read_fn(state.png, &state, on_read);
   png_read_info(state.png, state.info);
+  state.stored_bytes =
+      std::size_t{png_get_image_height(state.png, state.info)} * png_get_rowbytes(state.png, state.info);
   png_set_scale_16(state.png);
   png_set_expand(state.png);  // palettes, fewer than 8 bits, a transparent colour
   png_set_interlace_handling(state.png);
@@ -245,6 +252,10 @@ GreyImage decode_png(std::string_view bytes, const std::string& name) {
         fmt::format("write the file again; sides may be 1 to {} pixels", kMostImageSide));
   };
   if (!decode_header(state)) damaged();
+  // A header of a few bytes can claim an image that fills the memory.
+  if (state.stored_bytes > kMostInflation * bytes.size())
+    bad(name, fmt::format("is too short for {} x {} pixels", state.height, state.width),
+        "write the file again");
   const int channels = png_get_channels(state.png, state.info);
   const std::size_t row_bytes = png_get_rowbytes(state.png, state.info);
   if (channels < 1 || channels > 4 || row_bytes != static_cast<std::size_t>(channels) * state.width)

@@ -156,6 +156,19 @@ TEST(Png, SidesBeyondTheLimitTakeNoMemory) {
   EXPECT_NE(png_error(header(0, 1, 8, kGrey) + chunk("IEND", "")), "no error");
 }
 
+TEST(Png, PixelsThatCannotBeInTheFileTakeNoMemory) {
+  // 64 MiB of samples by the header, in a file of less than a hundred bytes.
+  const std::string claimed = header(4096, 4096, 8, kColourAlpha) + chunk("IDAT", packed(std::string(99, 0)));
+  EXPECT_THAT(png_error(claimed + chunk("IEND", "")), HasSubstr("too short for 4096 x 4096 pixels"));
+}
+
+TEST(Png, PixelsThatPackBestAreRead) {
+  const std::uint32_t side = 2048;
+  const std::string rows((side + 1) * std::size_t{side}, '\0');
+  const std::string png = header(side, side, 8, kGrey) + chunk("IDAT", packed(rows)) + chunk("IEND", "");
+  EXPECT_EQ(grey(png), std::vector<std::uint8_t>(std::size_t{side} * side, 0));
+}
+
 TEST(Png, HeadersThatContradictThemselves) {
   EXPECT_NE(png_error(header(1, 1, 3, kGrey) + chunk("IEND", "")), "no error");  // no such depth
   EXPECT_NE(png_error(header(1, 1, 8, 5) + chunk("IEND", "")), "no error");      // no such colours
