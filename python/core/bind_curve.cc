@@ -71,18 +71,14 @@ Choice choice_of(std::optional<double> leakage, std::optional<double> budget, st
           .accept_inconclusive = accept_inconclusive};
 }
 
-ReleaseModel pick_from(const CurveFiles& run, const Choice& choice) {
+AnyModel pick_from(const CurveFiles& run, const Choice& choice) {
   require_none(choice.check(), "this point cannot be picked");
   const Candidates candidates = candidates_of(run.table(), choice, "the curve");
   if (candidates.points.empty() && !candidates.left_out.empty())
     throw Error(ErrorCode::kUsage, "the audit of every point of the curve was inconclusive",
                 "use more rows, or take them as they are: accept_inconclusive=True");
-  const HullMixture mixture = choose(candidates, choice);
-  ReleaseModel model = run.model(candidates.files[mixture.first]);
-  if (mixture.second_weight > 0)
-    model = mix_models(model, run.model(candidates.files[mixture.second]), mixture.second_weight);
-  if (choice.budget) model.origin.budget = choice.budget;
-  return model;
+  return chosen_model(candidates, choose(candidates, choice), choice,
+                      [&run](const std::string& file) { return run.model(file); });
 }
 
 std::string svg_of(const CurveFiles& run) {

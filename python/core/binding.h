@@ -34,6 +34,7 @@ void bind_curve(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_audit(nb::module_& m);
 void bind_engine(nb::module_& m);
+void bind_images(nb::module_& m);
 void bind_research(nb::module_& m);
 
 /// An estimate as the package hands it out.

@@ -7,6 +7,7 @@
 #include "ppan/core/temporary.h"
 #include "ppan/model/model_file.h"
 #include "ppan/source/held_rows.h"
+#include "ppan/trade_off/image_rows.h"
 
 namespace ppan::python {
 
@@ -18,8 +19,8 @@ const std::string& CurveFiles::at(const std::string& name) const {
   return found->second;
 }
 
-ReleaseModel CurveFiles::model(const std::string& name) const {
-  return from_container(parse_model(at(name), name), name);
+AnyModel CurveFiles::model(const std::string& name) const {
+  return any_model_from_container(parse_model(at(name), name), name);
 }
 
 std::map<std::string, std::string> files_in(const fs::path& directory) {
@@ -31,12 +32,31 @@ std::map<std::string, std::string> files_in(const fs::path& directory) {
   return out;
 }
 
-CurveFiles files_of(const Curve& curve, const Dataset& data) {
+namespace {
+
+template <typename AnyCurve>
+CurveFiles written(const AnyCurve& curve) {
   CurveFiles out;
   const Temporary directory(fs::temp_directory_path(), Temporary::Kind::kDirectory, 0700);
   write_run(curve, directory.path());
   out.files = files_in(directory.path());
   out.interrupted = curve.result.interrupted;
+  return out;
+}
+
+}  // namespace
+
+CurveFiles files_of(const ImageCurve& curve) {
+  CurveFiles out = written(curve);
+  for (const ImagePoint& point : curve.result.points) {
+    for (const std::string& text : image_warnings(point, curve.result))
+      out.warnings.push_back("point " + std::to_string(point.plan + 1) + ": " + text);
+  }
+  return out;
+}
+
+CurveFiles files_of(const Curve& curve, const Dataset& data) {
+  CurveFiles out = written(curve);
   out.notices = data.notices;
   out.notices.insert(out.notices.end(), curve.result.notices.begin(), curve.result.notices.end());
   out.warnings = curve.result.warnings;

@@ -22,13 +22,14 @@ struct CurveFiles {
 
   /// Throws Error(kBadInput) for a file that is not there.
   [[nodiscard]] const std::string& at(const std::string& name) const;
-  [[nodiscard]] ReleaseModel model(const std::string& name) const;
+  [[nodiscard]] AnyModel model(const std::string& name) const;
   [[nodiscard]] CurveTable table() const { return from_csv(at("curve.csv")); }
 };
 
 /// The regular files of a directory.
 std::map<std::string, std::string> files_in(const std::filesystem::path& directory);
 CurveFiles files_of(const Curve& curve, const Dataset& data);
+CurveFiles files_of(const ImageCurve& curve);
 
 /// A frame that a job was made ready for.
 struct Prepared {

@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
   ppan::python::bind_frames(m);
   ppan::python::bind_job(m);
   ppan::python::bind_model(m);
+  ppan::python::bind_images(m);
   ppan::python::bind_curve(m);
   ppan::python::bind_audit(m);
   ppan::python::bind_engine(m);

@@ -25,6 +25,7 @@ from ._errors import (
     PrivacyWarning,
     UsageError,
 )
+from ._images import ImageCurve, ImageModel, ImageTradeOff
 from ._model import Model, load
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ __version__: str = _core.version()
 del _kernels
 
 __all__ = [
-    "AuditReport", "Curve", "DivergedError", "Error", "Estimate", "FileError", "InputError", "Interrupted", "LimitError",
+    "AuditReport", "Curve", "DivergedError", "Error", "Estimate", "FileError", "ImageCurve", "ImageModel", "ImageTradeOff", "InputError", "Interrupted", "LimitError",
     "Model", "MutualInformation", "PrivacyWarning", "Release", "TradeOff", "UsageError", "audit", "load", "load_run", "settings",
 ]  # fmt: skip
 

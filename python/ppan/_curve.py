@@ -6,7 +6,11 @@ import html
 import itertools
 import os
 import sys
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 from . import _core
 from ._errors import UsageError
@@ -27,6 +31,8 @@ _COLUMNS = {
     "inconclusive": "inconclusive",
 }
 
+_AnyModel = TypeVar("_AnyModel")
+
 
 def table_of(columns: dict[str, list[Any]], kind: str | None = None) -> Any:
     """The columns as a frame of the library that is in use: polars where the frame came from it, otherwise pandas where
@@ -42,8 +48,21 @@ def table_of(columns: dict[str, list[Any]], kind: str | None = None) -> Any:
     return pandas.DataFrame(columns)
 
 
-class Curve:
-    """Trained points, references beside them and the models of all points, as in the run directory of ``ppan curve``."""
+class CurveFiles(ABC, Generic[_AnyModel]):
+    """A run directory of ``ppan curve`` in memory."""
+
+    _learned = ""  # the series of trained points
+
+    @abstractmethod
+    def _model(self, core: Any) -> _AnyModel: ...
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Self:
+        """Reads the run directory of ``ppan curve`` or of :meth:`save`."""
+        core = _core.Curve.read(os.fspath(directory))
+        if not any(row["series"] == cls._learned for row in core.rows()):
+            raise UsageError(f"{os.fspath(directory)} is not the run of {cls.__name__}: it has no points of {cls._learned}")
+        return cls(core)
 
     def __init__(self, core: _core.Curve, kind: str | None = None) -> None:
         self._core = core
@@ -64,7 +83,7 @@ class Curve:
         """A frame with a row for each trained point: distortion, leakage (nats) with its 95 % interval, what the audit
         allows for (``upper_end``), the least leakage that it would have found (``power``), an upper bound that holds for
         every attacker, and what a recipient's task loses."""
-        rows = [row for row in self._core.rows() if row["series"] == "ppan/table"]
+        rows = [row for row in self._core.rows() if row["series"] == self._learned]
         columns: dict[str, list[Any]] = {name: [row.get(key) for row in rows] for name, key in _COLUMNS.items()}
         columns["inconclusive"] = [value == "yes" for value in columns["inconclusive"]]
         numbers = [name for name in _COLUMNS if name not in ("point", "inconclusive")]
@@ -89,7 +108,7 @@ class Curve:
         measure: str = "upper_end",
         accept_inconclusive: bool = False,
         least_distortion: bool = False,
-    ) -> Model:
+    ) -> _AnyModel:
         """The model of a point of the completed curve; a mixture of two where no trained point is there.
 
         Exactly one of ``leakage`` (what leaks at most this, nats), ``budget`` (the least leakage at a
@@ -100,7 +119,7 @@ class Curve:
         """
         if measure not in ("upper_end", "found"):
             raise UsageError(f"measure: '{measure}' is not known", 'it is "upper_end" or "found"')
-        return Model(self._core.pick(leakage, budget, point, task_loss, measure == "found", accept_inconclusive, least_distortion))
+        return self._model(self._core.pick(leakage, budget, point, task_loss, measure == "found", accept_inconclusive, least_distortion))
 
     def svg(self) -> str:
         """The trade-off as a drawing."""
@@ -150,21 +169,30 @@ class Curve:
         return ax
 
     def __reduce__(self) -> Any:
-        return _restore, (self._core.state(), self._kind)
+        return _restore, (type(self), self._core.state(), self._kind)
 
     def __repr__(self) -> str:
-        points = [row for row in self._core.rows() if row["series"] == "ppan/table"]
-        return f"<ppan.Curve of {len(points)} points>"
+        points = [row for row in self._core.rows() if row["series"] == self._learned]
+        return f"<ppan.{type(self).__name__} of {len(points)} points>"
 
     def _repr_html_(self) -> str:
         warned = "".join(f"<li>{html.escape(text)}</li>" for text in self.warnings)
         return self.svg() + (f"<ul>{warned}</ul>" if warned else "")
 
 
-def _restore(state: tuple[Any, ...], kind: str | None) -> Curve:
-    return Curve(_core.Curve.from_state(*state), kind)
+class Curve(CurveFiles[Model]):
+    """Trained points, references beside them and the models of all points, as in the run directory of ``ppan curve``."""
+
+    _learned = "ppan/table"
+
+    def _model(self, core: Any) -> Model:
+        return Model(core)
+
+
+def _restore(kind_of_curve: type[CurveFiles[Any]], state: tuple[Any, ...], kind: str | None) -> CurveFiles[Any]:
+    return kind_of_curve(_core.Curve.from_state(*state), kind)
 
 
 def load_run(directory: str | os.PathLike[str]) -> Curve:
-    """Reads the run directory of ``ppan curve`` or ``Curve.save()``."""
-    return Curve(_core.Curve.read(os.fspath(directory)))
+    """Reads the run directory of ``ppan curve`` or ``Curve.save()``; one about images: :meth:`ImageCurve.load`."""
+    return Curve.load(directory)

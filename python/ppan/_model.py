@@ -94,5 +94,5 @@ class Model:
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Reads a model that ``Model.save()`` or ``ppan pick`` wrote."""
+    """Reads a model of tables that ``Model.save()`` or ``ppan pick`` wrote; one of images: :meth:`ImageModel.load`."""
     return Model(_core.Model.load(os.fspath(path)))

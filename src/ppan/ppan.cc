@@ -10,10 +10,14 @@
 #include "ppan/audit/surrogate_slack.h"
 #include "ppan/core/archive.h"
 #include "ppan/core/file.h"
+#include "ppan/core/random.h"
 #include "ppan/core/suggest.h"
 #include "ppan/engine/engine.h"
+#include "ppan/image/image_files.h"
 #include "ppan/report/html.h"
 #include "ppan/table/table_domain.h"
+#include "ppan/trade_off/image_rows.h"
+#include "ppan/trade_off/image_run.h"
 #include "ppan/trade_off/model_audit.h"
 #include "ppan/trade_off/run_files.h"
 
@@ -66,6 +70,20 @@ Curve curve_of(const Start& start, const Pieces& pieces, const Hooks& hooks,
     throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
                 "try a smaller train.learning_rate, or other columns");
   return curve;
+}
+
+AnyModel pick_from(const CurveTable& rows, const Choice& choice,
+                   const std::function<AnyModel(const std::string& file)>& model_of) {
+  require_none(choice.check(), "this point cannot be picked");
+  const Candidates candidates = candidates_of(rows, choice, "the curve");
+  return chosen_model(candidates, choose(candidates, choice), choice, model_of);
+}
+
+// An empty run of this job; an earlier one is removed.
+void start_run_directory(const CurveRun& run, const std::filesystem::path& directory) {
+  std::filesystem::create_directories(directory);
+  remove_old_run(directory);
+  write_file(directory / "job.toml", run.job_text.empty() ? write_job(run.job) : run.job_text);
 }
 
 }  // namespace
@@ -154,20 +172,12 @@ PointResult point_from_bytes(std::string_view bytes, const Start& start) {
 }
 
 Model pick(const Curve& curve, const Choice& choice) {
-  const Candidates candidates = candidates_of(curve_of(curve.result), choice, "the curve");
-  const HullMixture mixture = choose(candidates, choice);
-  Model model = model_of(curve, candidates.files[mixture.first]);
-  if (mixture.second_weight > 0)
-    model = mix_models(model, model_of(curve, candidates.files[mixture.second]), mixture.second_weight);
-  if (choice.budget) model.origin.budget = choice.budget;
-  return model;
+  return std::get<Model>(pick_from(curve_of(curve.result), choice,
+                                   [&](const std::string& file) { return model_of(curve, file); }));
 }
 
 std::filesystem::path write_run(const Curve& curve, const std::filesystem::path& directory) {
-  std::filesystem::create_directories(directory);
-  remove_old_run(directory);
-  write_file(directory / "job.toml",
-             curve.run.job_text.empty() ? write_job(curve.run.job) : curve.run.job_text);
+  start_run_directory(curve.run, directory);
   return write_table_run(directory, curve.result, *curve.table, curve.run);
 }
 
@@ -218,6 +228,51 @@ AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& 
   take(what.sensitive, input.sensitive);
   take(what.side, input.side);
   return audit(input, options);
+}
+
+ImageCurve trade_off(const Job& job, const ImageSet& images, const ImageCurveHooks& hooks, Store* store) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (!job.about_images()) throw Error(ErrorCode::kUsage, "this job is about a table", "give it data.images");
+  require_none(job.check(), "this job cannot be run");
+  require_none(images.check(), "these images cannot be used", ErrorCode::kBadInput);
+  ImageCurve curve;
+  const auto data = std::make_shared<const ImageSplit>(split_images(images, job));
+  const ImageCurveOptions options = image_options(job.image, *data);
+  require_none(options.check(), "this job cannot be run");
+  curve.data = data;
+  curve.run.job = job;
+  curve.run.version = version();
+  identify_data(curve.run, images_sha256(images));
+  ImageDomain domain(*data, options, hooks, curve.run.fingerprint);
+  curve.result = domain.finish(make_pieces(domain, store, {options.threads, {}, hooks.interrupted}).pieces);
+  curve.run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (curve.result.points.empty() && !curve.result.interrupted)
+    throw Error(ErrorCode::kDiverged, "no point of the curve could be trained",
+                "try a smaller train.learning_rate");
+  return curve;
+}
+
+ImageReleaseModel pick(const ImageCurve& curve, const Choice& choice) {
+  const ModelOrigin origin = image_origin(curve.run, *curve.data);
+  return std::get<ImageReleaseModel>(pick_from(
+      image_curve_table(curve.result), choice,
+      [&](const std::string& file) { return image_model(file, curve.result, curve.data->train, origin); }));
+}
+
+std::filesystem::path write_run(const ImageCurve& curve, const std::filesystem::path& directory) {
+  start_run_directory(curve.run, directory);
+  return write_image_run(directory, curve.result, *curve.data, curve.run);
+}
+
+ImageSet release(const ImageReleaseModel& model, const ImageSet& images) {
+  SecureRandom random;
+  return release_images(model, images, random, "these images");
+}
+
+ImageFindings audit(const ImageReleaseModel& model, const ImageSet& held_out,
+                    const ImageAuditOptions& options) {
+  require_none(held_out.check(), "these images cannot be used", ErrorCode::kBadInput);
+  return audit_images(model, held_out, options);
 }
 
 const char* version() {

@@ -23,7 +23,9 @@
 #include "ppan/audit/audit.h"
 #include "ppan/core/error.h"
 #include "ppan/engine/store.h"
+#include "ppan/image/image_curve.h"
 #include "ppan/job/job.h"
+#include "ppan/model/image_release_model.h"
 #include "ppan/model/release_model.h"
 #include "ppan/nn/blas.h"
 #include "ppan/open/open_rows.h"
@@ -31,6 +33,8 @@
 #include "ppan/table/curve_rows.h"
 #include "ppan/table/table_curve.h"
 #include "ppan/trade_off/dataset.h"
+#include "ppan/trade_off/image_audit.h"
+#include "ppan/trade_off/image_data.h"
 #include "ppan/trade_off/pick.h"
 #include "ppan/trade_off/table_run.h"
 
@@ -140,6 +144,41 @@ struct ReleaseAudit {
 /// there.
 AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& what,
                   const AuditOptions& options = {});
+
+// Images go the same way, by functions of the same names:
+//
+//     Job job = load_job("digits.toml");
+//     ImageCurve curve = trade_off(job, load_images(job));
+//     ImageReleaseModel model = pick(curve, {.leakage = 0.1});
+//     ImageSet safe = release(model, images);
+//     ImageFindings found = audit(model, held_out);
+
+/// A finished (or interrupted) curve of images, and what it came from.
+struct ImageCurve {
+  ImageCurveResult result{};
+  CurveRun run{};
+  std::shared_ptr<const ImageSplit> data{};  ///< The images trained on and those held out.
+};
+
+/// Trains a mechanism for each point of the job, attacks each on images that it never saw. `images` have
+/// labels, which are hidden; load_images() reads those that the job names, and a program may fill in its own,
+/// whatever the job calls its files. Throws Error(kUsage) for a job that cannot be run or is about a table,
+/// Error(kBadInput) for images that cannot be used, Error(kDiverged) if no point could be trained.
+/// Interruption and stores are as for tables.
+ImageCurve trade_off(const Job& job, const ImageSet& images, const ImageCurveHooks& hooks = {},
+                     Store* store = nullptr);
+
+/// As for tables.
+ImageReleaseModel pick(const ImageCurve& curve, const Choice& choice);
+std::filesystem::path write_run(const ImageCurve& curve, const std::filesystem::path& directory);
+
+/// Releases every image once, with noise from the secure source. Labels are not carried over. Throws
+/// Error(kBadInput) for images of another size than the model's.
+ImageSet release(const ImageReleaseModel& model, const ImageSet& images);
+
+/// What new attackers learn about the labels from releases of images that the model was not trained on.
+ImageFindings audit(const ImageReleaseModel& model, const ImageSet& held_out,
+                    const ImageAuditOptions& options = {});
 
 /// "0.1.0".
 const char* version();

@@ -462,6 +462,23 @@ Estimate with_gate(Estimate coded, const Symbols& all, const std::vector<Index>&
 
 }  // namespace
 
+double ImageAttack::least_seen() const {
+  // The log-likelihood gains of a weak leak I have variance 2 I, so I is detected if it lies 1.96 + 1.28
+  // standard errors sqrt(2 I / n) above 0.
+  constexpr double kSeen = 3.24;
+  return 2 * kSeen * kSeen / static_cast<double>(std::max<std::int64_t>(1, strongest().leakage.samples));
+}
+
+double ImageAttack::upper_end(const std::vector<Estimate>& upper) const {
+  constexpr double kWide = 2.576 / 1.960;  // the 99 % interval in widths of the 95 % one
+  const Estimate& found = strongest().leakage;
+  double end = found.interval95 ? found.nats + kWide * (found.interval95->high - found.nats) : found.nats;
+  end = std::min(std::max(end, least_seen()), entropy);
+  for (const Estimate& bound : upper)
+    end = std::min(end, bound.interval95 ? std::max(bound.nats, bound.interval95->high) : bound.nats);
+  return end;
+}
+
 Problems ImageAttackOptions::check() const {
   ProblemList list;
   list.require(!networks.empty() || convolution || tree_images > 0, "networks",

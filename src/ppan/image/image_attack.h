@@ -62,6 +62,12 @@ struct ImageAttack {
 
   /// The strongest, chosen on the selection images.
   [[nodiscard]] const ImageAttackerScore& strongest() const { return attackers.front(); }
+  /// The least leakage, nats, that an ideal attacker would detect with probability 0.9 on as many images as
+  /// were scored. No leaks are planted into images, so these attackers may need a larger one.
+  [[nodiscard]] double least_seen() const;
+  /// What the finding leaves possible, nats: the greater of the upper end of its 99 % interval and
+  /// least_seen(), but at most the entropy and what `upper` bounds allow. Limits and choices go by it.
+  [[nodiscard]] double upper_end(const std::vector<Estimate>& upper) const;
 };
 
 /// The attack on a mechanism for which so many images are at hand to learn from: fewer are gone through

@@ -253,13 +253,16 @@ const std::string& signer_of(const AnyModel& model) {
   return std::visit([](const auto& each) -> const std::string& { return each.signer; }, model);
 }
 
-AnyModel load_any_model(const std::filesystem::path& path) {
-  const ModelContainer container = read_model(path);
+AnyModel any_model_from_container(const ModelContainer& container, std::string_view name) {
   const auto model = container.metadata.find("model");
   const bool images =
       model != container.metadata.end() && model->is_object() && model->value("kind", json()) == kKind;
-  if (images) return image_model_from_container(container, path.string());
-  return from_container(container, path.string());
+  if (images) return image_model_from_container(container, name);
+  return from_container(container, name);
+}
+
+AnyModel load_any_model(const std::filesystem::path& path) {
+  return any_model_from_container(read_model(path), path.string());
 }
 
 std::string describe(const AnyModel& model, InformationUnit unit) {

@@ -56,6 +56,8 @@ ImageSet release_images(const ImageReleaseModel& model, const ImageSet& set, Ran
 /// A model of either kind, told apart by its description.
 using AnyModel = std::variant<ReleaseModel, ImageReleaseModel>;
 AnyModel load_any_model(const std::filesystem::path& path);
+/// Of a container that was read already; `name` is for messages.
+AnyModel any_model_from_container(const ModelContainer& container, std::string_view name);
 /// What it is: for people at a terminal, and everything that the file says as JSON.
 std::string describe(const AnyModel& model, InformationUnit unit = InformationUnit::kNats);
 std::string json_text(const AnyModel& model);

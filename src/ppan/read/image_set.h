@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ppan/core/matrix.h"
+#include "ppan/core/problem.h"
 
 namespace ppan {
 
@@ -40,6 +41,8 @@ struct ImageSet {
   ImageTask task{};
 
   [[nodiscard]] Index size() const { return pixels.rows(); }
+  /// What makes a set that a program filled in unusable for training and audits, where labels are needed.
+  [[nodiscard]] Problems check() const;
 };
 
 /// The byte that stands for a brightness: the nearest, with what lies outside [0,1] moved to its end.

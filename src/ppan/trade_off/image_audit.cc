@@ -23,8 +23,8 @@
 #include "ppan/report/curve_file.h"
 #include "ppan/report/html.h"
 #include "ppan/report/run_summary.h"
+#include "ppan/trade_off/image_data.h"
 #include "ppan/trade_off/image_rows.h"
-#include "ppan/trade_off/image_run.h"
 
 namespace ppan {
 namespace {
@@ -92,9 +92,9 @@ std::string to_text(const ImageFindings& found, const std::string& model, Inform
                        to_string(unit), best.name));
   line("guessed", fmt::format("{}, without the release {:.1f} %", percent(best.accuracy),
                               100 * found.attack.prior_accuracy));
-  line("",
-       fmt::format("allows for up to {:.4f} {}; leaks below {:.4f} could not be seen in so many images",
-                   from_nats(found.upper_end(), unit), to_string(unit), from_nats(found.least_seen(), unit)));
+  line("", fmt::format("allows for up to {:.4f} {}; leaks below {:.4f} could not be seen in so many images",
+                       from_nats(found.upper_end(), unit), to_string(unit),
+                       from_nats(found.attack.least_seen(), unit)));
   if (!found.upper.empty()) line("at most", estimate_text(found.upper.front(), unit));
   for (const ImageAttackerScore& score : found.attack.attackers) {
     line("attacker",
@@ -115,7 +115,7 @@ std::string to_json(const ImageFindings& found) {
            {"entropy", found.attack.entropy},
            {"leakage", estimate_to_json(best.leakage)},
            {"upper_end_nats", found.upper_end()},
-           {"least_seen_nats", found.least_seen()},
+           {"least_seen_nats", found.attack.least_seen()},
            {"winner", best.name},
            {"accuracy", best.accuracy.value},
            {"prior_accuracy", found.attack.prior_accuracy},
@@ -135,22 +135,6 @@ std::string to_json(const ImageFindings& found) {
   return out.dump(1) + "\n";
 }
 
-double ImageFindings::least_seen() const {
-  // A weak leak I has gains of variance 2 I; it is seen when it lies 1.96 + 1.28 standard errors above 0.
-  constexpr double kSeen = 3.24;
-  return 2 * kSeen * kSeen / static_cast<double>(std::max<Index>(1, images - learned));
-}
-
-double ImageFindings::upper_end() const {
-  constexpr double kWide = 2.576 / 1.960;  // the 99 % interval in widths of the 95 % one
-  const Estimate& found = attack.strongest().leakage;
-  double end = found.interval95 ? found.nats + kWide * (found.interval95->high - found.nats) : found.nats;
-  end = std::min(std::max(end, least_seen()), attack.entropy);
-  for (const Estimate& bound : upper)
-    end = std::min(end, bound.interval95 ? std::max(bound.nats, bound.interval95->high) : bound.nats);
-  return end;
-}
-
 bool ImageFindings::within_limit() const {
   return !limit || (upper_end() <= *limit && !attack.still_rising);
 }
@@ -163,6 +147,8 @@ ModelAudit findings_of(const ImageFindings& found, const std::string& fingerprin
                             .accuracy = best.accuracy.value,
                             .prior_accuracy = found.attack.prior_accuracy,
                             .upper = found.upper.empty() ? std::nullopt : std::optional(found.upper.front()),
+                            .upper_end = found.upper_end(),
+                            .power = found.attack.least_seen(),
                             .inconclusive = found.attack.still_rising});
   return out;
 }
@@ -175,7 +161,7 @@ std::filesystem::path write_image_audit(const std::filesystem::path& directory, 
   row.series = "ppan/images";
   row.distortion = found.distortion;
   row.set_leakage(best.leakage);
-  if (!found.upper.empty()) row.set(curve_column::kUpperBound, found.upper.front().nats);
+  set_allowance(found.attack, found.upper, row);
   row.set("accuracy", best.accuracy.value);
   row.set("label", run.released);
   curve.rows.push_back(std::move(row));

@@ -34,12 +34,8 @@ struct ImageFindings {
   bool quick = false;
   std::optional<double> limit{};
 
-  /// The least leak, nats, that the best of attackers would see with probability 0.9 in as many images as
-  /// were scored. Leaks are not planted into images: these attackers may need more.
-  [[nodiscard]] double least_seen() const;
-  /// What the finding allows for, nats: the greater of the upper end of its 99 % interval and least_seen(),
-  /// but no more than an upper bound.
-  [[nodiscard]] double upper_end() const;
+  /// As ImageAttack has it.
+  [[nodiscard]] double upper_end() const { return attack.upper_end(upper); }
   /// False when a limit was set and upper_end() exceeds it, or the attack was inconclusive.
   [[nodiscard]] bool within_limit() const;
 };

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "ppan/core/error.h"
 #include "ppan/core/hull.h"
 #include "ppan/core/thresholds.h"
 #include "ppan/model/image_release_model.h"
 #include "ppan/model/model_file.h"
-#include "ppan/trade_off/table_run.h"
+#include "ppan/trade_off/model_names.h"
 #include "ppan/trade_off/task_columns.h"
 #include "ppan/trade_off/training_record.h"
 
@@ -96,19 +97,40 @@ AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std:
   return out;
 }
 
+void set_allowance(const ImageAttack& attack, const std::vector<Estimate>& upper, CurveRow& row) {
+  if (!upper.empty()) row.set(curve_column::kUpperBound, upper.front().nats);
+  row.set(curve_column::kUpperEnd, attack.upper_end(upper));
+  row.set(curve_column::kPower, attack.least_seen());
+  if (attack.still_rising) row.set(curve_column::kInconclusive, "yes");
+}
+
 namespace {
 
 // The columns of a task only where one was named, so that other runs keep theirs.
 std::vector<std::string> more_columns(const ImageCurveResult& result) {
   std::vector<std::string> out;
-  for (const std::string_view name :
-       {curve_column::kPoint, curve_column::kLeakageLow, curve_column::kLeakageHigh,
-        curve_column::kLeakageKind, curve_column::kLeakageMethod, curve_column::kUpperBound,
-        std::string_view("accuracy"), std::string_view("prior_accuracy"), std::string_view("belief_accuracy"),
-        std::string_view("time_sharing"), std::string_view("code_attacker"),
-        std::string_view("unchanged_share"), curve_column::kTrainingDistortion, curve_column::kTrainingBelief,
-        curve_column::kStop, curve_column::kSeed, curve_column::kSeconds, std::string_view("model"),
-        std::string_view("label")})
+  for (const std::string_view name : {curve_column::kPoint,
+                                      curve_column::kLeakageLow,
+                                      curve_column::kLeakageHigh,
+                                      curve_column::kLeakageKind,
+                                      curve_column::kLeakageMethod,
+                                      curve_column::kUpperBound,
+                                      curve_column::kUpperEnd,
+                                      curve_column::kPower,
+                                      curve_column::kInconclusive,
+                                      std::string_view("accuracy"),
+                                      std::string_view("prior_accuracy"),
+                                      std::string_view("belief_accuracy"),
+                                      std::string_view("time_sharing"),
+                                      std::string_view("code_attacker"),
+                                      std::string_view("unchanged_share"),
+                                      curve_column::kTrainingDistortion,
+                                      curve_column::kTrainingBelief,
+                                      curve_column::kStop,
+                                      curve_column::kSeed,
+                                      curve_column::kSeconds,
+                                      std::string_view("model"),
+                                      std::string_view("label")})
     out.emplace_back(name);
   if (!result.task_unchanged.empty() ||
       (!result.points.empty() && !result.points.front().measure.task.empty()))
@@ -131,7 +153,7 @@ CurveRow row_of(const ImagePoint& point, const ImageCurveResult& result) {
   row.distortion = point.measure.distortion;
   row.set_leakage(best.leakage);
   row.set(curve_column::kPoint, std::to_string(number));
-  if (!point.measure.upper.empty()) row.set(curve_column::kUpperBound, point.measure.upper.front().nats);
+  set_allowance(point.measure.attack, point.measure.upper, row);
   row.set("accuracy", best.accuracy.value);
   row.set("prior_accuracy", point.measure.attack.prior_accuracy);
   row.set("belief_accuracy", point.measure.belief_accuracy);
@@ -267,30 +289,40 @@ ImageReleaseModel image_point_model(const ImagePoint& point, const ImageCurveOpt
   if (given.method == ImageMethod::kCode) common.budget = point.target;
   common.distortion = point.measure.distortion;
   common.leakage = point.measure.attack.strongest().leakage;
+  common.upper_end = point.measure.attack.upper_end(point.measure.upper);
+  common.power = point.measure.attack.least_seen();
+  common.inconclusive = point.measure.attack.still_rising;
   common.task = task_text(point.measure.task, kRecords);
   record_training(point.training, common);
   return {.images = point.model, .class_names = train.class_names, .origin = std::move(common)};
 }
 
+ImageReleaseModel image_model(const std::string& file, const ImageCurveResult& result, const ImageSet& train,
+                              const ModelOrigin& common) {
+  for (const ImagePoint& point : result.points) {
+    if (file == model_name(static_cast<int>(point.plan) + 1))
+      return image_point_model(point, result.given, train, common);
+  }
+  const bool unchanged = file == kUnchangedModel;
+  if (!unchanged && file != kConstantModel)
+    throw Error(ErrorCode::kInternal, "the curve has no model '" + file + "'");
+  ImageReleaseModel model{.images = unchanged ? unchanged_model(train) : constant_model(train),
+                          .class_names = train.class_names,
+                          .origin = common};
+  model.origin.label = unchanged ? "unchanged" : "constant";
+  model.origin.distortion = unchanged ? result.unchanged_distortion : result.constant_distortion;
+  model.origin.leakage = unchanged ? unchanged_leakage(result) : constant_leakage(result);
+  model.origin.task = task_text(unchanged ? result.task_unchanged : result.task_constant, kRecords);
+  model.origin.training_rows = 0;  // It was not trained.
+  return model;
+}
+
 void save_image_models(const std::filesystem::path& directory, const ImageCurveResult& result,
                        const ImageSet& train, const ModelOrigin& common) {
-  for (const ImagePoint& point : result.points)
-    save_model(directory / model_name(static_cast<int>(point.plan) + 1),
-               image_point_model(point, result.given, train, common));
-  const auto save_end = [&](const char* file, const ImageModel& images, const char* label, double distortion,
-                            const Estimate& leakage, const std::vector<TaskScore>& task) {
-    ImageReleaseModel model{.images = images, .class_names = train.class_names, .origin = common};
-    model.origin.label = label;
-    model.origin.distortion = distortion;
-    model.origin.leakage = leakage;
-    model.origin.task = task_text(task, kRecords);
-    model.origin.training_rows = 0;  // It was not trained.
-    save_model(directory / file, model);
-  };
-  save_end(kUnchangedModel, unchanged_model(train), "unchanged", result.unchanged_distortion,
-           unchanged_leakage(result), result.task_unchanged);
-  save_end(kConstantModel, constant_model(train), "constant", result.constant_distortion,
-           constant_leakage(result), result.task_constant);
+  std::vector<std::string> files{kUnchangedModel, kConstantModel};
+  for (const ImagePoint& point : result.points) files.push_back(model_name(static_cast<int>(point.plan) + 1));
+  for (const std::string& file : files)
+    save_model(directory / file, image_model(file, result, train, common));
 }
 
 }  // namespace ppan

@@ -27,6 +27,8 @@ bool image_dominated(const ImagePoint& point, const ImageCurveResult& result);
 /// What the report shows of the attack on a point. `note`: by whom, on what.
 AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std::string note);
 
+/// Upper bound, upper end, least leakage that could be seen, and whether the attack was inconclusive.
+void set_allowance(const ImageAttack& attack, const std::vector<Estimate>& upper, CurveRow& row);
 /// Points of the curve and what it is compared with.
 CurveTable image_curve_table(const ImageCurveResult& result);
 /// Points, those that are missing, and what they are measured in; the words are the caller's.
@@ -39,7 +41,11 @@ std::string image_metrics(const ImageCurveResult& result);
 /// `common`: what is the same for all models of a run.
 ImageReleaseModel image_point_model(const ImagePoint& point, const ImageCurveOptions& given,
                                     const ImageSet& train, ModelOrigin common);
-/// A model for each point, for the images as they are and for their mean.
+/// The model of a row of image_curve_table(): of a point, of the images as they are, or of their mean. Throws
+/// Error(kInternal) for a file that no row names.
+ImageReleaseModel image_model(const std::string& file, const ImageCurveResult& result, const ImageSet& train,
+                              const ModelOrigin& common);
+/// Saves the models of all rows.
 void save_image_models(const std::filesystem::path& directory, const ImageCurveResult& result,
                        const ImageSet& train, const ModelOrigin& common);
 

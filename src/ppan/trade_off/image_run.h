@@ -1,33 +1,24 @@
 #pragma once
 
-// The curve of a job about images and its files: reads and splits them, trains a noisy code for each budget,
-// attacks each on images it never saw, and writes the run.
+// The files of a run on images: models, metrics, and what the report is made from. docs/run_directory.md says
+// what each holds.
 
+#include <filesystem>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "ppan/image/image_curve.h"
-#include "ppan/job/job.h"
-#include "ppan/read/idx.h"
+#include "ppan/model/model_origin.h"
 #include "ppan/trade_off/curve_task.h"
 
 namespace ppan {
 
-/// The images of a job with their labels: an IDX pair, or a directory of PNG files with a table. Throws
-/// what the readers throw.
-ImageSet load_images(const JobFile& job);
+/// What all models of a run have in common.
+ModelOrigin image_origin(const CurveRun& run, const ImageSplit& data);
 
-/// At random, by the job's seed: split.test of the images held out, the others to train on. Throws
-/// Error(kBadInput) if a part would have fewer than `kLeastImages`, or a class would be missing from what
-/// is trained on.
-inline constexpr Index kLeastImages = 50;
-ImageSplit split_images(const ImageSet& set, const JobFile& job);
-
-/// What the job asks for. Settings it does not give follow the number of images: fewer of them are gone
-/// through more often, so that networks make as many steps. Budgets are spread from a fifth to nine tenths of
-/// the way between the distortion of the images themselves and that of their mean.
-ImageCurveOptions image_options(const ImageJob& job, const ImageSplit& data);
+/// Writes models, metrics.jsonl, details.json, summary.json, curve.csv and the report into a directory;
+/// returns the path of the report.
+std::filesystem::path write_image_run(const std::filesystem::path& directory, const ImageCurveResult& result,
+                                      const ImageSplit& data, const CurveRun& run);
 
 std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events);
 

@@ -302,32 +302,37 @@ std::optional<std::pair<double, double>> beyond_power(const Candidates& from, co
 
 }  // namespace
 
-Picked pick(const std::filesystem::path& run, const Choice& choice, InformationUnit unit) {
-  require_none(choice.check(), "this point cannot be picked");
-  const Candidates candidates = candidates_of(run, choice);
-  const HullMixture mixture = choose(candidates, choice, unit);
-  Picked out{load_any_model(run / candidates.files[mixture.first]),
-             mixture.point.leakage,
-             candidates.left_out,
-             choice.found,
-             task_loss_of(candidates, mixture),
-             beyond_power(candidates, choice, mixture)};
+AnyModel chosen_model(const Candidates& from, const HullMixture& mixture, const Choice& choice,
+                      const std::function<AnyModel(const std::string& file)>& model_of) {
+  AnyModel out = model_of(from.files[mixture.first]);
   std::visit(
       [&](auto& model) {
         using Model = std::remove_reference_t<decltype(model)>;
         if (mixture.second_weight > 0) {
-          const AnyModel other = load_any_model(run / candidates.files[mixture.second]);
+          const AnyModel other = model_of(from.files[mixture.second]);
           const auto* second = std::get_if<Model>(&other);
           if (second == nullptr)
-            throw Error(ErrorCode::kBadInput,
-                        fmt::format("{} holds models of tables and of images", run.string()),
+            throw Error(ErrorCode::kBadInput, "the run holds models of tables and of images",
                         "give the directory of one run");
           model = mix_models(model, *second, mixture.second_weight);
         }
         if (choice.budget) model.origin.budget = choice.budget;
       },
-      out.model);
+      out);
   return out;
+}
+
+Picked pick(const std::filesystem::path& run, const Choice& choice, InformationUnit unit) {
+  require_none(choice.check(), "this point cannot be picked");
+  const Candidates candidates = candidates_of(run, choice);
+  const HullMixture mixture = choose(candidates, choice, unit);
+  return {chosen_model(candidates, mixture, choice,
+                       [&](const std::string& file) { return load_any_model(run / file); }),
+          mixture.point.leakage,
+          candidates.left_out,
+          choice.found,
+          task_loss_of(candidates, mixture),
+          beyond_power(candidates, choice, mixture)};
 }
 
 namespace {

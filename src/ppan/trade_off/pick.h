@@ -4,6 +4,7 @@
 // available: between trained points, as a mixture of two (core/hull.h).
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,11 @@ Candidates candidates_of(const std::filesystem::path& run, const Choice& choice)
 /// Throws Error(kUsage) if no point serves the choice, naming the nearest. `unit` is for messages.
 HullMixture choose(const Candidates& from, const Choice& choice,
                    InformationUnit unit = InformationUnit::kNats);
+
+/// The model of a choice: `model_of` gives that of a file of `from`. Throws Error(kBadInput) for a mixture of
+/// a table and images.
+AnyModel chosen_model(const Candidates& from, const HullMixture& mixture, const Choice& choice,
+                      const std::function<AnyModel(const std::string& file)>& model_of);
 
 /// What a task loses by a mixture: the mean of what its parts lose. Nothing if one was not measured.
 std::optional<double> task_loss_of(const Candidates& from, const HullMixture& mixture);

@@ -338,14 +338,6 @@ TableCurveResult finish_table(TableCurveResult result, const JobFile& job) {
   return result;
 }
 
-std::string model_name(int point) {
-  return fmt::format("point-{:02}.ppan", point);
-}
-
-std::string redrawn_name(int number) {
-  return fmt::format("redrawn-{:02}.ppan", number);
-}
-
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run) {
   ReleaseModel out = model_of(*point.model, point.measured, run);
   out.origin.label = fmt::format("point {}", point.number);

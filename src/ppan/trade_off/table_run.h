@@ -19,6 +19,7 @@
 #include "ppan/report/run_summary.h"
 #include "ppan/table/table_curve.h"
 #include "ppan/trade_off/curve_task.h"
+#include "ppan/trade_off/model_names.h"
 
 namespace ppan {
 
@@ -28,14 +29,6 @@ void add_surrogate_slack(TableCurveResult& result, double slack);
 
 /// What the job says about a finished curve: slack of a surrogate, warnings of columns.
 TableCurveResult finish_table(TableCurveResult result, const JobFile& job);
-
-/// "point-07.ppan".
-std::string model_name(int point);
-/// "redrawn-02.ppan", from 1.
-std::string redrawn_name(int number);
-inline constexpr const char* kUnchangedModel = "unchanged.ppan";
-inline constexpr const char* kConstantModel = "constant.ppan";
-inline constexpr const char* kIndependentModel = "independent.ppan";
 
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run);
 ReleaseModel end_model(const TableModel& model, const MeasuredRelease& measured, const CurveRun& run);
