@@ -1,7 +1,7 @@
 #pragma once
 
-// The audit of a model of images: it releases images that it was not trained on, as often as the attackers
-// want, and new attackers learn the labels from its releases.
+// The audit of an image model. The model releases images that it was not trained on, as often as the
+// attackers need, and new attackers learn the labels from its releases.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,18 +27,19 @@ struct ImageAuditOptions {
 
 struct ImageFindings {
   Index images = 0;
-  Index learned = 0;      ///< Of them, by attackers; the others are to choose and to score on.
+  Index learned = 0;      ///< Images that attackers learned from; the others serve to select and to score.
   double distortion = 0;  ///< Cross-entropy, nats per pixel.
   ImageAttack attack{};
   std::vector<Estimate> upper{};  ///< Upper bounds, the least first.
   bool quick = false;
   std::optional<double> limit{};
 
-  /// The least leak, nats, that the best of attackers would see with probability 0.9 in as many images as
-  /// were scored. Leaks are not planted into images: these attackers may need more.
+  /// The smallest leak, nats, that an ideal attacker would detect with probability 0.9 in the number of
+  /// images that were scored. Leaks are not planted in images: the attackers of the audit may need larger
+  /// ones.
   [[nodiscard]] double least_seen() const;
-  /// What the finding allows for, nats: the greater of the upper end of its 99 % interval and least_seen(),
-  /// but no more than an upper bound.
+  /// Upper end of the finding, nats: the larger of the upper end of its 99 % interval and least_seen(), but
+  /// no more than an upper bound.
   [[nodiscard]] double upper_end() const;
   /// False when a limit was set and upper_end() exceeds it, or the attack was inconclusive.
   [[nodiscard]] bool within_limit() const;

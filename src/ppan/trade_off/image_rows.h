@@ -1,7 +1,7 @@
 #pragma once
 
-// A curve of images as its files tell it, for jobs and for the paper's digits alike: rows of curve.csv,
-// points of summary.json, lines of metrics.jsonl, models.
+// The files of a curve of images, for jobs and for the paper's digits alike: rows of curve.csv, points of
+// summary.json, lines of metrics.jsonl, models.
 
 #include <filesystem>
 #include <string>
@@ -29,7 +29,7 @@ AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std:
 
 /// Points of the curve and what it is compared with.
 CurveTable image_curve_table(const ImageCurveResult& result);
-/// Points, those that are missing, and what they are measured in; the words are the caller's.
+/// Points, missing points, and units; the caller adds the descriptions.
 void summarize_images(const ImageCurveResult& result, RunSummary& out);
 /// `leakage`: what the adversary of the game believes, nats.
 MetricsLine image_metrics(int point, const EpochReport& epoch, double leakage,
@@ -39,7 +39,7 @@ std::string image_metrics(const ImageCurveResult& result);
 /// `common`: what is the same for all models of a run.
 ImageReleaseModel image_point_model(const ImagePoint& point, const ImageCurveOptions& given,
                                     const ImageSet& train, ModelOrigin common);
-/// A model for each point, for the images as they are and for their mean.
+/// A model for each point, for the unchanged images and for their mean.
 void save_image_models(const std::filesystem::path& directory, const ImageCurveResult& result,
                        const ImageSet& train, const ModelOrigin& common);
 

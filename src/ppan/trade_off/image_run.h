@@ -24,9 +24,9 @@ ImageSet load_images(const JobFile& job);
 inline constexpr Index kLeastImages = 50;
 ImageSplit split_images(const ImageSet& set, const JobFile& job);
 
-/// What the job asks for. Settings it does not give follow the number of images: fewer of them are gone
-/// through more often, so that networks make as many steps. Budgets are spread from a fifth to nine tenths of
-/// the way between the distortion of the images themselves and that of their mean.
+/// The options of the job. Settings that it does not give depend on the number of images: with fewer images
+/// there are more passes, so that networks make the same number of steps. Budgets are spread from a fifth to
+/// nine tenths of the way between the distortion of the images themselves and that of their mean.
 ImageCurveOptions image_options(const ImageJob& job, const ImageSplit& data);
 
 std::unique_ptr<CurveTask> make_image_task(CurveRun run, CurveEvents events);
