@@ -467,7 +467,7 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
                            : provenance(*leakage));
     if (const auto upper_end = row.number(curve_column::kUpperEnd)) {
       const auto power = row.number(curve_column::kPower);
-      entry(page, "allows for up to",
+      entry(page, "upper end",
             fmt::format(
                 "<strong>{} nats</strong>{}", number(*upper_end),
                 power ? fmt::format(" <span class=\"note\">(power: leaks of {} nats and more are found with "

@@ -44,7 +44,7 @@ std::string cell(const std::optional<double>& value) {
   return value ? number(*value, 3) : std::string();
 }
 
-// The leakage with its interval and what the audit allows for; its direction stands in the head of the table.
+// The leakage with its interval and the upper end of the audit; its direction is in the head of the table.
 std::string leakage_cells(const CurveRow& row) {
   const auto leakage = row.leakage_estimate();
   if (!leakage) return "<td class=\"r\"></td><td class=\"r\"></td>";
@@ -75,8 +75,8 @@ void add_table(Page& page, const RunFiles& run, bool images, bool alternatives) 
   page.add(
       "<div class=\"scroll\"><table class=\"recipient\"><thead><tr><th>release</th><th "
       "class=\"r\">{3} on original {0} (95&nbsp;% interval)</th><th class=\"r\">on released {0}</th><th "
-      "class=\"r\">loss</th><th class=\"r\">leakage{1} (95&nbsp;% interval)</th><th class=\"r\">allows for "
-      "up to</th>{2}</tr></thead><tbody>",
+      "class=\"r\">loss</th><th class=\"r\">leakage{1} (95&nbsp;% interval)</th><th class=\"r\">upper "
+      "end</th>{2}</tr></thead><tbody>",
       records, common_kind(run.curve).empty() ? std::string() : ", " + escape(common_kind(run.curve)),
       images ? ""
              : "<th class=\"r\">cells changed</th><th class=\"r\">associations</th><th "

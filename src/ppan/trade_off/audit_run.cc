@@ -103,7 +103,7 @@ RunSummary make_run_summary(const AuditReport& report, const AuditRun& run) {
   out.command = run.command;
   out.name = fmt::format("Audit of {}", run.released);
   out.description =
-      "What new attackers, who know the mechanism and have records to learn from, can tell about the hidden "
+      "What new attackers, who know the mechanism and have records to learn from, can infer about the hidden "
       "columns of other records from their release.";
   out.hidden = fmt::format("{}", fmt::join(names_of(report), ", "));
   out.useful = fmt::format("{}", fmt::join(report.released, ", "));

@@ -73,7 +73,7 @@ ModelOrigin origin_of(const Known& known) {
 
 std::string useful_text(const ImageSet& train, const CodeImageOptions& code) {
   if (!code.keeps_task()) return "the image";
-  const std::string task = fmt::format("what tells of '{}'", train.task.name);
+  const std::string task = fmt::format("what predicts '{}'", train.task.name);
   return code.task_budget ? task : "the image, and " + task;
 }
 
@@ -83,7 +83,8 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
   const std::string source = fs::path(job.image.images).filename().string();
   RunSummary out = start_run_summary(known.run, source);
   out.description = fmt::format(
-      "Release mechanisms for the images of {}, each trained to tell as little of the label as it can at "
+      "Release mechanisms for the images of {}, each trained to reveal as little about the label as possible "
+      "at "
       "its "
       "distortion, and attacked afterwards on images it never saw.",
       source);
@@ -101,7 +102,7 @@ RunSummary make_run_summary(const ImageCurveResult& result, const Known& known) 
                {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
                {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)}};
   if (!train.task.empty())
-    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not look at it",
+    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not see it",
                                                train.task.name, train.task.classes));
   if (!known.run.data_fingerprint.empty())
     out.facts.emplace_back("fingerprint of images and labels", known.run.data_fingerprint);
@@ -151,7 +152,7 @@ void require_task_files(const JobFile& job) {
                                   std::pair("data.labels", job.directory / job.image.labels),
                                   std::pair("data.task_labels", task_path(job))})
     absent.require(there || fs::exists(path, ignored), key, fmt::format("there is no {}", path.string()));
-  require_none(absent.take(), "the files of this job are not there", ErrorCode::kBadInput);
+  require_none(absent.take(), "the files of this job do not exist", ErrorCode::kBadInput);
 }
 
 }  // namespace

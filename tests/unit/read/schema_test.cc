@@ -73,7 +73,7 @@ TEST(Schema, EveryContradictionIsFound) {
   const std::string hidden = "a column cannot be hidden and released";
   const std::string kept = "a kept column is copied into the release, which would give the attribute away";
   const std::string known = "an attacker who knows the attribute has nothing left to learn";
-  const std::string once = "a column is released either changed or untouched";
+  const std::string once = "a column is released either changed or unchanged";
   EXPECT_THAT(
       found,
       testing::UnorderedElementsAre(
