@@ -168,7 +168,7 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
   for (const std::string& warning : warnings) head += fmt::format("# WARNING: {}.\n", one_line(warning));
   head += roles.sensitive.empty() ? "# To do: move what must stay secret from roles.useful to "
                                     "roles.sensitive, and check every UNSURE.\n"
-                                  : "# Look at every UNSURE.\n";
+                                  : "# Check every UNSURE.\n";
   return head + out;
 }
 

@@ -52,11 +52,11 @@ constexpr std::array<Conflict, 12> kConflicts{{
     {"sensitive", "useful",
      "a column cannot be hidden and released; to hide all that is released, write sensitive = \"everything "
      "observed\""},
-    {"sensitive", "keep", "a kept column is copied into the release, which would give the attribute away"},
+    {"sensitive", "keep", "a kept column is copied into the release, which would reveal the attribute"},
     {"sensitive", "side", "an attacker who knows the attribute has nothing left to learn"},
     {"sensitive", "surrogate", "a surrogate stands for an attribute that no column holds"},
     {"surrogate", "useful", "a column cannot be hidden and released"},
-    {"surrogate", "keep", "a kept column is copied into the release, which would give the attribute away"},
+    {"surrogate", "keep", "a kept column is copied into the release, which would reveal the attribute"},
     {"surrogate", "side", "an attacker who knows the attribute has nothing left to learn"},
     {"useful", "keep", "a column is released either changed or unchanged"},
     {"sensitive", "task", "a column cannot be hidden and predicted"},

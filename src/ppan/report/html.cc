@@ -317,7 +317,7 @@ void add_making(Page& page, const RunFiles& run) {
   if (!run.files.empty()) {
     page.raw(
         "<h3>Files</h3><p class=\"note\">Everything shown here is in the run directory as data, and every "
-        "figure as a drawing of its own:</p><p>");
+        "figure as a separate drawing:</p><p>");
     for (const std::string& name : run.files) page.add("<code>{}</code> ", escape(name));
     page.raw("</p>");
   }
@@ -444,7 +444,7 @@ std::string to_html(const RunFiles& run) {
   add_making(page, run);
   page.raw("</main><footer>Information is in nats (1 bit = 0.693 nats). Made by ");
   page.add("{} {}", escape(run.summary.program), escape(run.summary.version));
-  page.raw("; <code>ppan report</code> makes this page again from the files of the run.</footer>");
+  page.raw("; <code>ppan report</code> rebuilds this page from the files of the run.</footer>");
   page.add("<script>{}</script></body></html>\n", kPageScript);
   return page.take();
 }

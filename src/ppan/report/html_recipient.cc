@@ -98,12 +98,12 @@ void add_table(Page& page, const RunFiles& run, bool images, bool alternatives) 
 void add_explanation(Page& page, bool images) {
   page.add(
       "<p class=\"note\">{0} learn the task from released {1}. Tested on original {1}: does what was learned "
-      "hold in the world? Tested on released {1}: what would a recipient report?",
+      "hold for original data? Tested on released {1}: what would a recipient report?",
       images ? "New networks" : "Boosted trees", images ? "images" : "rows");
   if (!images) {
     page.raw(
-        " Of several tasks the first is shown; the loss is the greatest of all. Associations: the mean "
-        "absolute difference of Cramer's V over all pairs of columns. Spikes: the greatest change in the "
+        " Of several tasks the first is shown; the loss is the largest of all. Associations: the mean "
+        "absolute difference of Cramer's V over all pairs of columns. Spikes: the largest change in the "
         "share of a frequent value of a number. Rows of others: released rows that equal a training row in "
         "every column; in brackets the same for the original held-out rows.");
   }
