@@ -1,4 +1,4 @@
-// Trains a release mechanism from two matrices, releases fresh records with it, and measures what they tell.
+// Trains a release mechanism from two matrices, releases fresh records with it, and measures what they reveal.
 
 #include <cmath>
 #include <cstdio>

@@ -99,8 +99,7 @@ Each command has its own --help, with examples.)");
   add_paper_command(*this);
   add_report_command(*this);
   add_audit_command(*this);
-  app.add_flag("--show-values", show_values,
-               "Quote the cells that messages are about; they may end up in logs");
+  app.add_flag("--show-values", show_values, "Show cell values in messages; they may end up in logs");
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     command->group("Commands");
     command->fallthrough();  // so that --show-values may stand behind the command

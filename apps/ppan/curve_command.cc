@@ -62,7 +62,7 @@ class CurveCommand {
     if (!options_.in_parts() || options_.finish) return finish(directory, made.pieces);
     directory.keep();
     if (!made.interrupted) return 0;
-    say("ppan: interrupted; what is finished is in {}\n", options_.out);
+    say("ppan: interrupted; finished work is in {}\n", options_.out);
     return interrupt_status();
   }
 
@@ -99,7 +99,7 @@ class CurveCommand {
       for (const std::string& text : outcome.warnings) say("warning: {}\n", text);
     }
     if (outcome.finished == 0) {
-      say("ppan: interrupted before a point was finished; nothing to keep\n");
+      say("ppan: interrupted before a point was finished; nothing was kept\n");
       return interrupt_status();
     }
     directory.keep();
@@ -110,13 +110,13 @@ class CurveCommand {
                  limit_text(outcome, job.limit) +
                  fmt::format("report: {}\n", (directory.path() / "report.html").string()));
     if (outcome.interrupted) {
-      say("ppan: interrupted; {} of {} points are in {}; --resume goes on\n", outcome.finished,
+      say("ppan: interrupted; {} of {} points are in {}; --resume continues\n", outcome.finished,
           task_->planned(), options_.out);
       return interrupt_status();
     }
     directory.complete();
     if (job.limit && first_within_limit(outcome.points, *job.limit) == nullptr) {
-      say("ppan: no trained point is shown to keep the limit of {:g} nats\n", *job.limit);
+      say("ppan: no trained point is shown to be within the limit of {:g} nats\n", *job.limit);
       return exit_status(ErrorCode::kLimitExceeded);
     }
     return 0;
@@ -141,9 +141,9 @@ void add_curve_command(CommandLine& line) {
       line.app.add_subcommand("curve", "Train and measure the trade-off curve of a table or of images");
   command->footer(
       R"(Trains a mechanism for each point, attacks each on records it never saw, and writes curve.csv, models,
-figures and a report. Ctrl-C keeps the points that are finished, and --resume goes on with the others.
-In parts: --prepare once, --only for every point (at the same time, in any order, on any machine that
-sees DIR), --finish last. The result is the same.
+figures and a report. Ctrl-C keeps the finished points, and --resume trains the others.
+To split the work: --prepare once, --only for every point (at the same time, in any order, on any machine
+that sees DIR), --finish last. The result is the same.
 Examples:
   ppan curve job.toml --out run
   ppan curve job.toml --out run --points 6 --epochs 10 --set audit.quick=true)");
@@ -152,21 +152,21 @@ Examples:
   option(*command, "--points", options->points, "N", "Points of the curve, instead of privacy.points");
   option(*command, "--epochs", options->epochs, "N", "Epochs of each point, instead of train.epochs");
   option(*command, "--seed", options->seed, "N", "Instead of train.seed");
-  option(*command, "--threads", options->threads, "N", "Instead of train.threads; changes no number");
-  option(*command, "--set", options->set, "KEY=VALUE", "Another setting of the job, several times")
+  option(*command, "--threads", options->threads, "N", "Instead of train.threads; does not affect results");
+  option(*command, "--set", options->set, "KEY=VALUE", "Override a setting of the job; may be repeated")
       ->allow_extra_args(false);
   add_unpacked_option(*command, options->max_unpacked);
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   const auto part = [&](const char* name, bool& flag, const char* text) {
     return command->add_flag(name, flag, text);
   };
-  part("--resume", options->resume, "Go on with a run that was cut off, or begin it")->excludes("--force");
-  part("--prepare", options->prepare, "Only what comes before the points")->excludes("--force");
+  part("--resume", options->resume, "Resume an interrupted run, or start it")->excludes("--force");
+  part("--prepare", options->prepare, "Only the work that all points share")->excludes("--force");
   option(*command, "--only", options->only, "POINTS",
-         "Only these points: 3, 5-7, or references; several, with commas")
+         "Only these points: 3, 5-7 or references, separated by commas")
       ->delimiter(',')
       ->excludes("--force");
-  part("--finish", options->finish, "Only the files of a run whose points are trained")
+  part("--finish", options->finish, "Only write the files of a run whose points are trained")
       ->excludes("--force")
       ->excludes("--only")
       ->excludes("--prepare");

@@ -40,8 +40,8 @@ void add_init_command(CommandLine& line) {
   const auto options = std::make_shared<InitOptions>();
   CLI::App* command = line.app.add_subcommand("init", "Draft a job file for a table or for images");
   command->footer(
-      R"(Guesses how the table is written and what its columns are, and marks with UNSURE what a person should
-look at. Without --sensitive, the roles are left to edit in the file.
+      R"(Guesses the format of the table and the types of its columns, and marks with UNSURE what a person should
+check. Without --sensitive, edit the roles in the file.
 Images are a directory of PNG files with a table of labels, or an IDX pair.
 Examples:
   ppan init people.csv > job.toml
@@ -59,19 +59,20 @@ Examples:
          "Write the job file here; default standard output");
   command->add_flag("--force", options->force, "Replace an existing job file");
   add_unpacked_option(*command, options->max_unpacked);
-  option(*command, "--labels", options->labels, "FILE",
-         "Labels of images: a table that names each PNG file, or an IDX file; default: the one beside them");
+  option(
+      *command, "--labels", options->labels, "FILE",
+      "Labels of images: a table that names each PNG file, or an IDX file; default: the file next to them");
   const auto add_role = [&](const char* name, std::vector<std::string>& columns, const char* help) {
     option(*command, name, columns, "COLUMN,...", help)->delimiter(',');
   };
   add_role("--sensitive", options->roles.sensitive,
-           "Columns that must not be learned from the release, or \"everything observed\"");
+           "Columns that must not be inferred from the release, or \"everything observed\"");
   add_role("--useful", options->roles.useful, "Columns to release; default: all that have no other role");
-  add_role("--observed", options->roles.observed, "Columns the mechanism looks at; default: the useful ones");
-  add_role("--keep", options->roles.keep, "Columns copied into the release untouched");
+  add_role("--observed", options->roles.observed, "Columns the mechanism sees; default: the useful ones");
+  add_role("--keep", options->roles.keep, "Columns copied into the release unchanged");
   add_role("--side", options->roles.side, "Columns an attacker is assumed to know");
   add_role("--task", options->roles.task, "Columns that a recipient wants to predict");
-  add_role("--group", options->roles.group, "Column that tells which rows belong together");
+  add_role("--group", options->roles.group, "Column that identifies rows of the same person");
   command->callback([options, &line] { line.run = [options] { return run_init(*options); }; });
 }
 

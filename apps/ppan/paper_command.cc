@@ -84,7 +84,7 @@ int run_mnist(const PaperRequest& options) {
   show_curve(outcome.curve, options.unit);
   if (!options.quiet) say("{} of {} points in {}\n", outcome.finished, outcome.planned, options.out);
   if (outcome.interrupted) {
-    say("ppan: interrupted; finished points were kept, --resume goes on\n");
+    say("ppan: interrupted; finished points were kept, --resume continues\n");
     return interrupt_status();
   }
   return outcome.diverged ? exit_status(ErrorCode::kDiverged) : 0;
@@ -133,7 +133,7 @@ int run_paper(const PaperRequest& options) {
   }
   if (options.name == "mnist") return run_mnist(options);
   if (options.name.empty()) {
-    throw Error(ErrorCode::kUsage, "no experiment named", "'ppan paper --list' shows what there is");
+    throw Error(ErrorCode::kUsage, "no experiment named", "'ppan paper --list' shows all experiments");
   }
   RequestProblems problems;
   check_request(options, problems);
@@ -162,12 +162,12 @@ void add_world_options(CLI::App& command, PaperRequest& o) {
          "Correlation of each of independent pairs (gaussian; default 0.85)");
   option(command, "--covariance", o.covariance, "FILE",
          "Covariance of (X,Y) as CSV without header, X first (gaussian)");
-  option(command, "--sensitive", o.sensitive, "N", "How many of its rows are X's (default half)");
+  option(command, "--sensitive", o.sensitive, "N", "Number of its rows that belong to X (default half)");
   option(command, "--pmf", o.pmf, "FILE", "CSV with columns x, y, w, probability; without w, W = Y (finite)");
   option(command, "--distortion", o.distortion, "FILE",
          "'error', 'squared', or d(y,z) as CSV without header, a row per y (finite)");
   option(command, "--released", o.released, "N",
-         "Symbols of Z where usefulness is information (default: as W has)");
+         "Symbols of Z where usefulness is information (default: as many as W has)");
   option(command, "--observation", o.observation, "NAME,..",
          "useful-only, full-data, noisy, partial, rate-distortion, bottleneck, funnel, given")
       ->delimiter(',');
@@ -194,7 +194,7 @@ void add_training_options(CLI::App& command, PaperRequest& o) {
   option(command, "--rate", o.rate, "R", "Learning rate");
   option(command, "--adversary-steps", o.adversary_steps, "N", "Adversary updates per mechanism update");
   option(command, "--hidden", o.hidden, "A,B,..", "Units of the mechanism's hidden layers, or none");
-  option(command, "--adversary-hidden", o.adversary_hidden, "A,B,..", "The same of the adversary");
+  option(command, "--adversary-hidden", o.adversary_hidden, "A,B,..", "The same for the adversary");
   option(command, "--draws", o.draws, "N", "Releases of each record in a step, k");
   option(command, "--noise-inputs", o.noise_inputs, "N", "Noise inputs of a noise-input mechanism");
   option(command, "--components", o.components, "N", "Components of a mixture");
@@ -214,7 +214,7 @@ void add_image_options(CLI::App& command, MnistPaperOptions& mnist) {
   option(command, "--attack-epochs", mnist.attack_epochs, "N", "Passes of the fresh attackers (default 8)");
   option(command, "--digit", mnist.digit, "INDEX",
          "Test image of the panels, from 0 (default: the first that is changed)");
-  command.add_flag("--resume", mnist.resume, "Go on with an interrupted run in --out");
+  command.add_flag("--resume", mnist.resume, "Resume an interrupted run in --out");
 }
 
 }  // namespace
@@ -234,13 +234,13 @@ void add_paper_command(CommandLine& line) {
   option(*command, "experiment", options->name, "NAME", "Its name; --list shows them");
   command->add_flag("--list", options->list, "Describe every experiment");
   command->add_flag("--verbose", options->verbose,
-                    "With --list: where --preset paper departs from the paper");
+                    "With --list: where --preset paper differs from the paper");
   option(*command, "--out", options->out, "DIR", "Directory for the results");
   add_choice(*command, "--preset", options->preset, {"paper", "best"},
-             "The paper's settings, or what came nearest the optimum");
+             "The paper's settings, or those that came closest to the optimum");
   option(*command, "--points", options->points, "N", "Operating points of each series (default 20)");
   option(*command, "--seed", options->seed, "S", "Fixes data, initial weights and noise");
-  option(*command, "--threads", options->threads, "N", "0: one per core; changes no number");
+  option(*command, "--threads", options->threads, "N", "0: one per core; does not affect results");
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_flag("--quiet", options->quiet, "No progress on stderr");
   add_unit_option(*command, options->unit);

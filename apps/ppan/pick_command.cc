@@ -104,8 +104,8 @@ void add_pick_command(CommandLine& line) {
   CLI::App* command = line.app.add_subcommand("pick", "Save the model of one point of a finished curve");
   command->footer(
       R"(Any point of the completed curve can be picked: where no trained point serves it, the model is a mixture
-of two, which releases each row by one or the other at random. A point is judged by the upper end of what
-its audit allows for: the 95 % interval, and leaks that the audit would have missed.
+of two, which releases each row by one or the other at random. A point is judged by the upper end of its
+audit, which includes leaks that the audit could have missed.
 Examples:
   ppan pick run --leakage 0.05 -o model.ppan
   ppan pick run --leakage 0.05 --found -o model.ppan
@@ -116,25 +116,24 @@ Examples:
   ppan pick run --leakage 0.05 -o model.ppan --sign key.pem)");
   option(*command, "run", options->run, "RUN", "Directory that 'ppan curve' wrote")->required();
   option(*command, "--leakage", options->leakage, "X",
-         "What leaks at most this, in --unit: with the least distortion, of a run with a task among what "
-         "serves the task as well as the best does");
+         "At most this leakage, in --unit: the least distortion; in a run with a task, among the points "
+         "that serve the task as well as the best");
   option(*command, "--budget", options->budget, "X", "The least leakage at a distortion of at most this");
   option(*command, "--task-loss", options->task_loss, "X",
          "The least leakage at which a recipient loses at most this of AUC, accuracy or R2");
   option(*command, "--measure", options->measure, "NAME",
-         "The same by this measure, a column of curve.csv such as bayes-vulnerability, that keeps within "
+         "As --leakage, by this measure: a column of curve.csv such as bayes-vulnerability, limited by "
          "--at-most");
   option(*command, "--at-most", options->at_most, "X", "Limit of --measure, in its own unit");
-  option(*command, "--at-least", options->at_least, "X",
-         "The same for bayes-security, of which more is better");
+  option(*command, "--at-least", options->at_least, "X", "The same for bayes-security, where more is better");
   option(*command, "--point", options->point, "N", "A trained point, by its number");
   option(*command, "-o,--output", options->output, "FILE", "Model file to write")->required();
   command->add_flag("--found", options->found,
-                    "Judge every point by what was found, not by what its audit allows for");
+                    "Judge every point by what was found, not by the upper end of its audit");
   command->add_flag("--least-distortion", options->least_distortion,
-                    "With --leakage or --measure: the least distortion, whatever a task loses");
+                    "With --leakage or --measure: the least distortion, whatever the task loss");
   command->add_flag("--accept-inconclusive", options->accept_inconclusive,
-                    "Take points too whose audit would have found more with more rows");
+                    "Include points whose audit was inconclusive: more rows would have found more");
   command->add_flag("--cautious", options->cautious, "The default; kept for older scripts")->group("");
   option(*command, "--sign", options->sign, "KEY",
          "Sign the model with this private key (Ed25519, PEM, no passphrase)");

@@ -21,7 +21,7 @@ int run_release(ReleaseCommand command) {
     if (command.unknown == to_string(policy)) command.options.unknown = policy;
   }
   if (command.options.insecure_seed)
-    say("ppan: WARNING: seeded noise; whoever knows the seed can undo this release\n");
+    say("ppan: WARNING: seeded noise; anyone who knows the seed can undo this release\n");
   const InterruptScope scope("\nppan: stopping; press again to stop at once\n");
   command.options.interrupted = interrupted;
   ReleaseSummary summary;
@@ -44,12 +44,12 @@ void add_release_command(CommandLine& line) {
   const auto options = std::make_shared<ReleaseCommand>();
   CLI::App* command = line.app.add_subcommand("release", "Release a table or images through a model");
   command->footer(
-      R"(Rows come out in the order they went in. Columns are found by name. Noise is cryptographic and fresh:
-releasing the same row twice gives two releases, and both together tell more than one.
+      R"(Rows are released in the order of the input. Columns are matched by name. Noise is cryptographic and fresh:
+releasing the same row twice gives two different releases, which together reveal more than one.
 A row that cannot be released (unknown level, not a number) ends the command with status 3 and no output
 file, unless the job or --unknown says otherwise. Rows already written to standard output stay there.
-Images are an IDX file or a directory of PNG files; they are written as IDX where the name of the output
-ends in idx3-ubyte or idx3-ubyte.gz, and as a directory of PNG files otherwise.
+Images are an IDX file or a directory of PNG files. They are written as IDX if the name of the output ends in
+idx3-ubyte or idx3-ubyte.gz, otherwise as a directory of PNG files.
 Examples:
   ppan release run/point-07.ppan new.csv -o released.csv
   cat new.csv | ppan release model.ppan - > released.csv
@@ -66,10 +66,10 @@ Examples:
          "address, or images; - is standard input")
       ->required();
   option(*command, "-o,--output", options->output, "FILE",
-         "Where to: a file (.gz is compressed, .parquet and .jsonl are what they say) or a table of a "
-         "database; - is standard output");
+         "Output: a file (.csv, .parquet or .jsonl; .gz is compressed) or a table of a database; - is "
+         "standard output");
   add_choice(*command, "--unknown", options->unknown, {"fail", "reject", "nearest"},
-             "Rows that cannot be released; default: as the job said");
+             "What to do with rows that cannot be released; default: as in the job");
   option(*command, "--rejects", options->rejects, "FILE", "File for rejected rows, with line and reason");
   option(*command, "--delimiter", options->delimiter, "CHAR",
          "One character or \"tab\"; default: as in training");
@@ -78,7 +78,7 @@ Examples:
   option(*command, "--threads", options->options.threads, "N", "Threads; 0: one per core");
   command->add_flag(
       "--force", options->force,
-      "Replace an existing table of a database or directory of images; a file is replaced anyway");
+      "Replace an existing table of a database or directory of images; files are always replaced");
   command->add_flag("--quiet", options->quiet, "No notices");
   option(*command, "--insecure-test-noise", options->options.insecure_seed, "SEED",
          "Seeded noise, for tests only");

@@ -59,9 +59,9 @@ int run_report(const ReportOptions& options) {
 
 void add_report_command(CommandLine& line) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = line.app.add_subcommand("report", "Make the report of a finished run again");
+  CLI::App* command = line.app.add_subcommand("report", "Rebuild the report of a finished run");
   command->footer(
-      R"(Reads the files of the run and writes report.html and curve.svg beside them; prints where the page is.
+      R"(Reads the files of the run and writes report.html and curve.svg next to them; prints the path of the page.
 Examples:
   ppan report run
   ppan report run -o for-the-board.html

@@ -27,7 +27,7 @@ int run_show(const ShowOptions& options) {
 
 void add_show_command(CommandLine& line) {
   const auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = line.app.add_subcommand("show", "Tell what a model is");
+  CLI::App* command = line.app.add_subcommand("show", "Describe a model");
   command->footer(R"(Checks the whole file first. JSON is always in nats.
 Examples:
   ppan show run/point-07.ppan

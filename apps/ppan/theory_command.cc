@@ -24,7 +24,7 @@ int run_theory(const TheoryOptions& options) {
     return 0;
   }
   if (options.request.name.empty()) {
-    throw Error(ErrorCode::kUsage, "no curve named", "'ppan theory --list' shows what there is");
+    throw Error(ErrorCode::kUsage, "no curve named", "'ppan theory --list' shows all curves");
   }
   const theory::Curve curve = theory::evaluate(options.request);
   write_stdout(options.format == "json" ? to_json(curve, options.unit) : to_csv(curve, options.unit));
@@ -89,8 +89,9 @@ void add_theory_command(CommandLine& line) {
          "error, squared, or a file with d(y,z), a row per y");
   option(*finite, "--observation", request->observation, "NAME",
          "useful-only, full-data, noisy, partial or given");
-  add_choice(*finite, "--measure", request->measure, theory_measures(),
-             "What is made least: I(X;Z), or the best chance to guess X, as it is or as leakage");
+  add_choice(
+      *finite, "--measure", request->measure, theory_measures(),
+      "What is minimised: I(X;Z), or the best probability of guessing X, as a probability or as leakage");
   option(*finite, "--flip", request->flip, "P",
          "noisy: probability that another symbol is seen (default 0.1)");
   option(*finite, "--erase", request->erase, "P", "partial: probability that nothing is seen (default 0.2)");

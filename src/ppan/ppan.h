@@ -1,16 +1,29 @@
 #pragma once
 
-// All of ppan, and the few functions that most programs need:
+// clang-format off
 //
-//     Job job = load_job("job.toml");        // or fill in a Job: which table, what is sensitive, what is
-//     useful Curve curve = trade_off(job, open_dataset(job)); write_run(curve, "run");               //
-//     curve.csv, models, report.html Model model = pick(curve, {.leakage = 0.05}); save_model("model.ppan",
-//     model);       // load_model() reads it release(model, "new.csv", "released.csv"); AuditReport found =
-//     audit(model, "holdout.csv");
+// The facade of ppan: the few functions that most programs need, and the headers of the stages they use.
 //
-// The commands `ppan curve`, `pick`, `release` and `audit` do the same for tables. Everything throws
-// ppan::Error with a code, what is wrong and how to fix it; nothing prints, and nothing changes the process.
-// A program that owns its process makes a Runtime first, for faster products.
+//     const ppan::Job job = ppan::load_job("job.toml");         // or fill in a Job
+//     const ppan::Dataset data = ppan::open_dataset(job);       // read and check the table
+//     const ppan::Curve curve = ppan::trade_off(job, data);     // train and attack every point
+//     ppan::write_run(curve, "run");                            // curve.csv, models, report.html
+//
+//     const ppan::Model model = ppan::pick(curve, {.leakage = 0.05});
+//     ppan::save_model("model.ppan", model);                    // load_model() reads it
+//     const ppan::AuditReport found = ppan::audit(model, "holdout.csv");
+//     ppan::release(model, "new.csv", "released.csv");
+//
+// clang-format on
+//
+// The commands `ppan curve`, `pick`, `audit` and `release` do the same for tables. Declared elsewhere:
+// load_job() (job/job.h), open_dataset() (trade_off/dataset.h), load_model() and save_model()
+// (model/release_model.h).
+//
+// Errors. Every function throws ppan::Error, which holds a code, what is wrong and how to fix it.
+// Effects. The library never prints and has no lasting effect on the process. A program that owns its process
+// creates a ppan::Runtime (nn/blas.h) first, which lets BLAS use the best kernels for the processor.
+// Units. All information is in nats.
 
 #include <filesystem>
 #include <memory>
@@ -40,108 +53,138 @@
 
 namespace ppan {
 
-/// What to learn from and how. load_job() reads one from a file; a program may fill it in. job.check() lists
-/// every problem.
+/// What to learn from, what is sensitive and what is useful, and how to train. load_job() reads a job from a
+/// file; a program may also fill in its members, which are the options of the stages that do the work.
+/// job.check() lists every problem.
 using Job = JobFile;
-/// What is asked and told while a curve is trained. All may be left empty.
+/// Callbacks of a running curve: progress, phases, and whether to stop (`interrupted`). Each may be empty.
 using Hooks = TableCurveHooks;
-/// A mechanism with everything that a release needs. load_model() and save_model() keep it in a file.
+/// A trained mechanism with everything that a release needs. load_model() and save_model() read and write its
+/// file.
 using Model = ReleaseModel;
 
-/// A finished (or interrupted) curve: trained points, references, the completed curve, and what they came
-/// from.
+/// A finished or interrupted curve. pick() chooses a model from it, write_run() writes its files.
 struct Curve {
-  TableCurveResult result{};
-  CurveRun run{};
-  std::shared_ptr<const Table> table{};  ///< For the report: what became of each column.
+  TableCurveResult result{};  ///< Trained points, references and the completed curve, each with its leakage.
+  CurveRun run{};             ///< The job, the data and the version that the curve was made from.
+  std::shared_ptr<const Table> table{};  ///< The data, from which the report shows the change of each column.
 };
 
-/// Trains a mechanism for each point of the job, attacks each on rows that it never saw, and measures the
-/// references beside them. The same job and data give the same bits, whatever the number of threads. Throws
-/// Error(kUsage) for a job that cannot be run and Error(kDiverged) if no point could be trained. When
-/// hooks.interrupted says so, what is finished comes back. With a store, what is finished is kept there, and
-/// what is there is not done again; it must have the fingerprint of this job and data.
+/// Trains a mechanism for each point of the curve, attacks each on rows that it never saw, and measures the
+/// references in the same way.
+///
+/// The same job and data give the same bits, whatever the number of threads.
+///
+/// hooks  When hooks.interrupted() returns true, the function stops and returns the finished points;
+///        result.interrupted is then true.
+/// store  Finished pieces of work are saved here, and pieces found here are not computed again, so that an
+///        interrupted curve can be resumed. The store must have the fingerprint() of this job and data. Null:
+///        nothing is saved.
+///
+/// Throws Error(kUsage) for a job that cannot be run, and Error(kDiverged) if no point could be trained.
 Curve trade_off(const Job& job, const Dataset& data, const Hooks& hooks = {}, Store* store = nullptr);
 
-/// Tells job, data and version apart from others. The number of threads is not part of it.
+/// Identifies a job, its data and the version of ppan: equal for equal ones. The number of threads does not
+/// affect it.
 std::string fingerprint(const Job& job, const Dataset& data);
 
-// The same work in pieces, which can be done in any process, in any order, any number of times, with the same
-// result on processors of one kind:
+// clang-format off
 //
-//     Start start = prepare(job, data);
-//     std::vector<PointResult> points;
-//     for (int k = 1; k <= start.points(); ++k) points.push_back(*train_point(start, k));
-//     Curve curve = finish(start, points);
+// The same work in pieces. They can be computed in any process, in any order and any number of times, with the
+// same result on processors of one kind:
 //
-// to_bytes() and from bytes take them from one process to another; each needs the job and the data.
+//     const ppan::Start start = ppan::prepare(job, data);
+//     std::vector<ppan::PointResult> points;
+//     for (int k = 1; k <= start.points(); ++k) points.push_back(*ppan::train_point(start, k));
+//     const ppan::Curve curve = ppan::finish(start, points);
+//
+// To move them between processes, use to_bytes(), start_from_bytes() and point_from_bytes(). Every process
+// needs the job and the data.
+//
+// clang-format on
 
-/// A curve ready to be trained. Copies share what they hold, which nothing changes.
+/// A curve that is ready to be trained: what all points share. Immutable in use; copies share their rows.
 class Start {
  public:
-  [[nodiscard]] int points() const { return planned_points(rows->options); }
+  [[nodiscard]] int points() const { return planned_points(rows->options); }  ///< Number of points to train.
 
   Job job{};
   Dataset data{};
-  std::shared_ptr<const CurveRows> rows{};
-  Pieces pieces{};
+  std::shared_ptr<const CurveRows> rows{};  ///< The encoded rows and their split.
+  Pieces pieces{};                          ///< Results of the work that all points share.
 };
 
-/// A point, trained and attacked, with the noise that it is compared with.
+/// One point, trained and attacked, with the noise reference that it is compared with.
 struct PointResult {
-  int number = 1;
-  std::string fingerprint{};
+  int number = 1;             ///< From 1.
+  std::string fingerprint{};  ///< That of the job and data it belongs to.
   Pieces pieces{};
 };
 
-/// What all points share. Throws as trade_off() does; Error(kUsage) too when hooks.interrupted said so.
+/// Encodes and splits the rows, and does the work that all points share. Throws as trade_off() does, and
+/// Error(kUsage) if hooks.interrupted() returned true.
 Start prepare(const Job& job, const Dataset& data, const Hooks& hooks = {});
-/// Points are numbered from 1. Nothing when hooks.interrupted said so. Any number of calls at once.
+
+/// Trains and attacks the point `number`, from 1 to start.points(). Returns nothing if hooks.interrupted()
+/// returned true. May be called from several threads at once. Throws Error(kUsage) for a number out of range.
 std::optional<PointResult> train_point(const Start& start, int number, const Hooks& hooks = {});
-/// The curve of these points, in any order; others are missing from it. Measures the references. Throws
-/// Error(kUsage) for a point of another start.
+
+/// Measures the references and returns the curve of these points, which may be given in any order; points
+/// that are not given are missing from the curve. Throws Error(kUsage) for a point of another job or other
+/// data.
 Curve finish(const Start& start, std::span<const PointResult> points, const Hooks& hooks = {});
 
+/// The start, or the point, as bytes for another process. They hold results but neither job nor data.
 std::string to_bytes(const Start& start);
 std::string to_bytes(const PointResult& point);
-/// Throws Error(kBadInput) for bytes that to_bytes() has not written, Error(kUsage) for those of another job,
-/// other data or another version.
+
+/// The inverse of to_bytes(). Throws Error(kBadInput) for bytes that to_bytes() did not write, and
+/// Error(kUsage) for bytes of another job, other data or another version.
 Start start_from_bytes(std::string_view bytes, const Job& job, const Dataset& data);
 PointResult point_from_bytes(std::string_view bytes, const Start& start);
 
-/// The model of a point of the completed curve; a mixture of two where no trained point is there. Throws
-/// Error(kUsage) if no point serves the choice, naming the nearest.
+/// The model of a point of the completed curve, selected by leakage, budget, number, task loss or another
+/// measure (trade_off/pick.h). Where no trained point serves the choice exactly, the model is a mixture of
+/// two. Throws Error(kUsage) if no point serves the choice; the message names the closest one.
 Model pick(const Curve& curve, const Choice& choice);
 
-/// The run directory that `ppan curve` writes (docs/run_directory.md); returns the path of the report. The
-/// directory is made; an earlier run in it is removed.
+/// Writes the run directory that `ppan curve` writes (docs/run_directory.md), and returns the path of the
+/// report. Creates the directory; removes the files of an earlier run from it.
 std::filesystem::path write_run(const Curve& curve, const std::filesystem::path& directory);
 
-/// Releases a table, row by row, in constant memory, from one address to another (open/address.h): files,
-/// databases, queries; "-" is standard input or output. All or nothing: `output` is what it was if this
-/// throws or is interrupted. Throws Error(kBadInput) naming line, column and value of a row that cannot be
-/// released; for ReleaseOptions::unknown kReject use release_table(), which wants to know where such rows go.
+/// Releases a table, row by row, in constant memory, with noise from the operating system's cryptographic
+/// source.
+///
+/// table, output  Addresses (open/address.h): files, databases, queries; "-" is standard input or output.
+///                Columns are matched by name.
+/// options        Threads, progress, interruption, and the policy for rows that cannot be released.
+///
+/// All or nothing: `output` is unchanged if this throws or is interrupted. Throws Error(kBadInput) with the
+/// line, column and value of a row that cannot be released. Rejected rows (UnknownRow::kReject) need a
+/// destination: use release_table() (release/release_table.h) for them.
 ReleaseSummary release(const Model& model, const std::string& table, const std::string& output,
                        const ReleaseOptions& options = {});
 
-/// The same from any source to any sink, which it finishes: rows as typed chunks (source/row_source.h,
-/// row_sink.h).
+/// The same from any source to any sink, as typed chunks (source/row_source.h, row_sink.h). Finishes the
+/// sink, unless the release was interrupted.
 ReleaseSummary release(const Model& model, RowSource& rows, RowSink& output,
                        const ReleaseOptions& options = {});
 
-/// What new attackers find in releases of `held_out`, rows that the model was not trained on, about the
-/// columns that its job called sensitive.
+/// Attacks releases of `held_out` with new attackers and reports what they find about the columns that the
+/// job of the model called sensitive. `held_out` is the address of a table, or its rows. The model must not
+/// have been trained on them: otherwise the numbers are worthless, and this function cannot notice it.
 AuditReport audit(const Model& model, const std::string& held_out, const AuditOptions& options = {});
 AuditReport audit(const Model& model, RowSource& held_out, const AuditOptions& options = {});
 
-/// Whose release is audited, and what of it.
+/// The roles of the columns of `original` in an audit of two tables.
 struct ReleaseAudit {
-  std::vector<std::string> sensitive{};  ///< Columns of the original. At least one.
-  std::vector<std::string> side{};       ///< Columns of the original that an attacker knows already.
+  std::vector<std::string> sensitive{};  ///< What attackers try to infer. At least one.
+  std::vector<std::string> side{};       ///< What attackers already know.
 };
-/// What new attackers find about columns of `original` in `released`, whoever released it: the same records
-/// in the same order. Throws Error(kBadInput) for tables of different length and for columns that are not
-/// there.
+
+/// Attacks a release that may have been made by any program, and reports what new attackers find in
+/// `released` about columns of `original`. Both tables hold the same records in the same order. Throws
+/// Error(kBadInput) if the tables differ in length or a named column does not exist.
 AuditReport audit(RowSource& original, RowSource& released, const ReleaseAudit& what,
                   const AuditOptions& options = {});
 
@@ -180,7 +223,7 @@ ImageSet release(const ImageReleaseModel& model, const ImageSet& images);
 ImageFindings audit(const ImageReleaseModel& model, const ImageSet& held_out,
                     const ImageAuditOptions& options = {});
 
-/// "0.1.0".
+/// The version of the library, such as "0.1.0".
 const char* version();
 
 }  // namespace ppan

@@ -62,7 +62,7 @@ class Digits(TableTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         picked = ppan("pick", self.path("run"), "--leakage", "0.2", "-o", self.path("digits.ppan"))
         self.assertEqual(picked.returncode, 0, picked.stderr)
-        self.assertIn("allows for up to", picked.stdout)
+        self.assertIn("upper end", picked.stdout)
         self.assertEqual(ppan("release", self.path("digits.ppan"), self.path("digits.csv"), "-o", self.path("out.csv")).returncode, 0)
         released = read_csv(self.path("out.csv"))
         told = information([(int(row["income"]) % 100 == 0, old["ill"]) for row, old in zip(released, self.rows)])

@@ -96,7 +96,7 @@ class Audit(CommandTest):
         arguments = (*self.tables(), "--sensitive", "illness", "--unit", "bits")
         over = ppan(*arguments, "--limit", "0.05")
         self.assertEqual(over.returncode, 6)
-        self.assertIn("limit of 0.05 bits is not shown to be kept for illness", over.stderr)
+        self.assertIn("not shown to be within the limit of 0.05 bits: illness", over.stderr)
         self.assertIn("leakage of", over.stdout)
         self.succeed(*arguments, "--limit", "0.9")
 

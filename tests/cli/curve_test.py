@@ -115,7 +115,7 @@ class Curve(RunTest):
         self.assertIn(", quick", self.rows("within")[0]["audit"])
         broken = ppan(*arguments, "--out", self.path("beyond"), "--set", "audit.limit=0")
         self.assertEqual(broken.returncode, 6, broken.stderr)
-        self.assertIn("no trained point is shown to keep the limit of 0 nats", broken.stderr)
+        self.assertIn("no trained point is shown to be within the limit of 0 nats", broken.stderr)
         self.assertTrue(os.path.exists(self.path("beyond", "report.html")))
 
     def test_the_same_seed_gives_the_same_files_whatever_the_threads(self):

@@ -126,7 +126,7 @@ class Hostile(RunTest):
         finally:
             self.model = model
         text = self.succeed("show", forged)
-        self.assertIn('100 % of the rows: released as they are (unchanged); labelled "point 3: noisy-code\\x1B[1A"', text)
+        self.assertIn('100 % of the rows: released unchanged; labelled "point 3: noisy-code\\x1B[1A"', text)
         self.assertNotIn("\x1b", text)
 
     def test_signatures(self):

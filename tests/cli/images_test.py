@@ -201,7 +201,7 @@ class Images(CommandTest):
             self.assertIn("within the limit of 5 nats at the least distortion: point", kept.stdout)
         broken = ppan("curve", job, "--out", self.path("broken"), "--set", "audit.limit=0", "--quiet")
         self.assertEqual(broken.returncode, 6, broken.stderr)
-        self.assertIn("no trained point is shown to keep the limit", broken.stderr)
+        self.assertIn("no trained point is shown to be within the limit", broken.stderr)
 
     def test_an_audit_with_a_report(self):
         data = ("--data", self.path("a-idx3-ubyte"), "--quick")
@@ -275,7 +275,7 @@ class Images(CommandTest):
         self.assertIn("What a recipient loses", report)
         self.assertIn("New networks learn the task from released images", report)
         self.assertNotIn("cells changed", report)
-        self.assertIn("task, one of 2; the mechanism does not look at it", report)
+        self.assertIn("task, one of 2; the mechanism does not see it", report)
         shown = self.succeed("show", self.path("task-run", "point-01.ppan"))
         self.assertIn("recipient  " + scores["point 1"]["tasks"], shown)
         # The point of least leakage that costs a recipient no more than the worse of the two, and one that does not exist.
@@ -427,7 +427,7 @@ class Images(CommandTest):
     def test_jobs_that_cannot_be_drafted(self):
         self.assertIn("is a table", self.refuse(2, "init", self.path("labels.csv"), "--labels", "x"))
         self.assertIn("roles are for the columns", self.refuse(2, "init", self.path("a-idx3-ubyte"), "--sensitive", "x"))
-        self.assertIn("are not beside it as new-idx1-ubyte", self.refuse(2, "init", self.path("new-idx3-ubyte")))
+        self.assertIn("are not next to it as new-idx1-ubyte", self.refuse(2, "init", self.path("new-idx3-ubyte")))
         self.assertIn("there is no table of labels", self.refuse(2, "init", self.path("scans")))
         self.put("words.csv", "a,b\n1,2\n")
         self.assertIn("no column names PNG files",
@@ -442,7 +442,7 @@ class Images(CommandTest):
         held = self.path("held-idx3-ubyte")
         self.assertIn("UNAUDITED", self.succeed("show", model))
         text = self.succeed("audit", model, "--data", held, "--quick", "--save")
-        self.assertIn("attackers learned from 180, and were chosen and scored on 120", text)
+        self.assertIn("attackers learned from 180, and were selected and scored on 120", text)
         shown = self.succeed("show", model)
         self.assertIn("audit      300 images, quick", shown)
         self.assertNotIn("UNAUDITED", shown)
@@ -458,7 +458,7 @@ class Images(CommandTest):
         self.assertLessEqual(told["leakage"]["low"], told["upper"][0]["high"])
         limited = ppan("audit", model, "--data", held, "--quick", "--limit", "0.01")
         self.assertEqual(limited.returncode, 6)
-        self.assertIn("is not shown to be kept", limited.stderr)
+        self.assertIn("not shown to be within the limit", limited.stderr)
         nothing = json.loads(self.succeed("audit", self.path("run", "constant.ppan"), "--data", held, "--quick",
                                           "--json", "-"))
         self.assertLess(nothing["leakage"]["nats"], 0.05)  # one image for everybody
@@ -475,7 +475,7 @@ class Images(CommandTest):
         model = self.path("run", "point-01.ppan")
         self.put("t.csv", "a,b\n1,2\n")
         self.assertIn("is a model of images", self.refuse(3, "audit", model, "--data", self.path("t.csv")))
-        self.assertIn("are not beside it", self.refuse(2, "audit", model, "--data", self.path("new-idx3-ubyte")))
+        self.assertIn("are not next to it", self.refuse(2, "audit", model, "--data", self.path("new-idx3-ubyte")))
         self.put("new-labels", idx_labels([0, 1] * 15))
         self.assertIn("30 images are too few for an audit; 125 are needed",
                       self.refuse(3, "audit", model, "--data", self.path("new-idx3-ubyte"), "--labels",

@@ -174,13 +174,13 @@ class Paper(CommandTest):
         matrix.write_text("0,-1\n1,0\n")
         text = self.refuse(2, "paper", "finite", "--pmf", str(pmf), "--distortion", str(matrix), "--alpha", "-1", "--m", "3",
                            "--budget", "-1", "--out", str(self.out))
-        for part in ("'W' is no column", "line 2: probability 'much'", "line 3: x is empty", "line 4: probability -0.25",
+        for part in ("'W' is not a column", "line 2: probability 'much'", "line 3: x is empty", "line 4: probability -0.25",
                      "has a negative entry", "alpha: -1", "m: does not apply", "budget: -1"):
             self.assertIn(part, text)
         cov = Path(self.directory.name) / "cov.csv"
         cov.write_text("1,2\n3,1\n")
         text = self.refuse(3, "paper", "gaussian", "--covariance", str(cov), "--sensitive", "2", "--out", str(self.out))
-        for part in ("cov.csv is no covariance", "not symmetric: row 1, column 2 is 2", "least eigenvalue is -1.5",
+        for part in ("cov.csv is not a covariance", "not symmetric: row 1, column 2 is 2", "least eigenvalue is -1.5",
                      "sensitive: 2 of 2 rows"):
             self.assertIn(part, text)
         self.assertFalse(self.out.exists())

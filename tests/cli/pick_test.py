@@ -81,7 +81,7 @@ class Pick(RunTest):
         limit = (float(unchanged["leakage"]) + float(unchanged["leakage_high"])) / 2
         self.assertIn("unchanged\n", self.pick("--leakage", str(limit), "--found", "--accept-inconclusive")[0])
         text, model = self.pick("--leakage", str(limit), "--accept-inconclusive")
-        self.assertIn("allows for up to", text)
+        self.assertIn("upper end", text)
         self.assertLessEqual(model["origin"]["upper_end"], limit + 1e-9)
         self.assertGreater(model["origin"]["distortion"], float(unchanged["distortion"]))
 

@@ -146,7 +146,7 @@ class ResumeTest(TableTest):
         self.assertEqual(self.curve(directory, "--only", "3", "--threads", "1").returncode, 0)
         result = self.curve(directory)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("--resume goes on with it", result.stderr)
+        self.assertIn("--resume continues it", result.stderr)
         path = os.path.join(directory, "run", "pieces", "start.piece")
         with open(path, "r+b") as file:
             file.seek(400)
@@ -170,7 +170,7 @@ class ResumeTest(TableTest):
         if process.returncode == 0:
             self.skipTest("the run was faster than the signal")
         self.assertEqual(process.returncode, 130)
-        self.assertIn("--resume goes on", errors)
+        self.assertIn("--resume continues", errors)
         with open(os.path.join(directory, "run", "summary.json")) as file:
             self.assertEqual(json.load(file)["status"], "interrupted")
         self.assertEqual(self.curve(directory, "--resume").returncode, 0)

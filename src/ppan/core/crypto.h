@@ -5,8 +5,8 @@
 
 namespace ppan {
 
-/// Before the first use of OpenSSL, which does not survive a failed allocation in its own beginning. Throws
-/// std::bad_alloc.
+/// Initialises OpenSSL. Call it before the first use: OpenSSL does not survive a failed allocation during its
+/// own initialisation. Throws std::bad_alloc.
 void start_crypto();
 
 /// SHA-256 of some bytes as 64 hexadecimal digits.

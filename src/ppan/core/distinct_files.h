@@ -16,10 +16,10 @@ struct NamedPath {
   std::filesystem::path path;
 };
 
-/// Throws Error(kUsage) when an output is an input or another output. Files are compared, not names: by
-/// device and inode, so that other spellings, symbolic and hard links are seen through, and files that are
-/// not there yet by their directory and name. Devices that store nothing (/dev/null, terminals) may be used
-/// more than once. Throws Error(kIo) for an output whose path cannot be looked up.
+/// Throws Error(kUsage) when an output is an input or another output. Files are compared, not names: existing
+/// files by device and inode, so that other spellings, symbolic links and hard links are detected; files that
+/// do not exist yet by their directory and name. Devices that store nothing (/dev/null, terminals) may be
+/// used more than once. Throws Error(kIo) for an output whose path cannot be looked up.
 void require_distinct(std::span<const NamedPath> inputs, std::span<const NamedPath> outputs);
 
 /// `directory`/name for each of the names, as outputs called `name`.

@@ -5,7 +5,7 @@
 
 namespace ppan {
 
-/// Why an operation could not go on. The command line maps each to one exit status; see exit_status().
+/// Why an operation could not continue. The command line maps each to one exit status; see exit_status().
 enum class ErrorCode {
   kInternal,       ///< A fault of this program.
   kUsage,          ///< Wrong arguments, options or job file.
@@ -18,7 +18,7 @@ enum class ErrorCode {
 /// 1 internal, 2 usage, 3 bad input, 4 input/output, 5 diverged, 6 limit exceeded. Part of the contract.
 int exit_status(ErrorCode code);
 
-/// Thrown when an operation cannot go on. `what()` says what is wrong and where; `fix()` how to fix it.
+/// Thrown when an operation cannot continue. `what()` says what is wrong and where; `fix()` how to fix it.
 /// Neither quotes a value of a record; what_with_values() and fix_with_values() do (core/cell_text.h).
 class Error : public std::runtime_error {
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// A number about privacy never travels alone: it carries its direction, its interval and its method.
+// A number about privacy is never passed alone: it has its direction, its interval and its method with it.
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace ppan {
 
-/// Which side of the truth a method errs on.
+/// The direction in which a method errs.
 enum class Bound { kLower, kUpper, kExact, kEstimate };
 
 struct Interval {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Factorisations of small dense matrices. They stand here once because each costs a compiler seconds: who
-// needs one includes this header instead of Eigen's.
+// Factorisations of small dense matrices. They are instantiated once, here, because each costs seconds of
+// compile time. Include this header instead of Eigen's.
 
 #include "ppan/core/matrix.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The one matrix layout of the project: a row per record, a column per feature, column-major, so that a
-// feature is contiguous over the records and loops vectorise over the batch however narrow a network is.
+// The one matrix layout of the project: a row per record, a column per feature, column-major. A feature is
+// contiguous over the records, so loops vectorise over the batch however narrow a network is.
 
 #include <Eigen/Core>
 #include <cstdint>

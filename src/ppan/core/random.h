@@ -24,7 +24,7 @@ class RandomSource {
     }
     return buffer_[used_++];
   }
-  /// The same words as so many calls of next(), in less time.
+  /// The same words as that many calls of next(), in less time.
   void next(std::span<std::uint64_t> words);
   /// Uniform on [0, 1), 53 bits.
   double uniform() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }

@@ -25,7 +25,7 @@ struct Records {
   Attribute<Scalar> observed;                ///< W, what the mechanism sees.
   std::vector<Attribute<Scalar>> sensitive;  ///< X, in the order of the chain rule.
   Attribute<Scalar> useful;                  ///< Y, what the release should stay close to.
-  Attribute<Scalar> second{};                ///< A second Y, beside the first; without rows: there is none.
+  Attribute<Scalar> second{};                ///< A second Y in addition to the first; without rows: none.
 
   [[nodiscard]] Index rows() const { return observed.rows(); }
 };

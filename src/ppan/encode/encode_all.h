@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers of a column, many at a time: ColumnEncoding::encode() and decode() of each, to the bit. Each step
-// runs over all of them, so that it takes several at once; a release does little else.
+// Encodes and decodes many numbers of a column at a time, with the same bits as ColumnEncoding::encode() and
+// decode(). Each step runs over all numbers, so that it vectorises; a release does little else.
 
 #include <cstdint>
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace ppan {
 
-/// How many of `sorted`, which is not empty, are less than each of `values`, or at most it if `equal`: where
-/// std::lower_bound() and std::upper_bound() are. Side by side, so that none waits for a guess of where
-/// another one lies: cells of a table come in any order.
+/// How many of `sorted`, which is not empty, are less than each of `values`, or at most it if `equal`: the
+/// positions of std::lower_bound() and std::upper_bound(). Searches run side by side, so that none waits for
+/// a mispredicted branch of another: cells of a table come in any order.
 void count_less(std::span<const double> sorted, std::span<const double> values, bool equal,
                 std::vector<std::uint32_t>& out);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Rows in and out of the encoded form, chunk by chunk. Nothing is allocated for a cell; buffers are reused.
+// Encodes and decodes rows, chunk by chunk. Nothing is allocated per cell; buffers are reused.
 
 #include <cstdint>
 #include <span>
@@ -20,7 +20,7 @@ namespace ppan {
 /// value where training saw none.
 enum class UnknownRow {
   kFail,     ///< Stop, naming the row.
-  kReject,   ///< Leave it out, and list it with the reason.
+  kReject,   ///< Omit it, and list it with the reason.
   kNearest,  ///< Take the grouped level (or the most frequent one), or the column's mean.
 };
 std::string_view to_string(UnknownRow policy);
@@ -56,7 +56,7 @@ struct EncodedRows {
   [[nodiscard]] std::size_t position_of(std::int32_t column) const;
 };
 
-/// `more` below `rows`: the same columns. Faults are not taken over.
+/// Appends `more` to `rows`, which has the same columns. Faults are not copied.
 void append_rows(EncodedRows& rows, const EncodedRows& more);
 
 /// Which column of a source holds column `column` of the encoding.
@@ -67,8 +67,7 @@ struct ColumnSource {
 };
 
 /// Finds `names` among the columns of a source, whatever their order. Throws one Error(kBadInput) that lists
-/// every name that is not there, with suggestions, or every column that holds something else than the
-/// encoding's.
+/// every missing name, with suggestions, or every column whose type differs from the encoding's.
 std::vector<ColumnSource> bind_columns(const Encoding& encoding, std::span<const std::string> names,
                                        const RowSource& source);
 
@@ -89,8 +88,8 @@ class Encoder {
 
   /// Code of a level; the grouped level for an unknown one, if there is a grouped level; otherwise -1.
   [[nodiscard]] std::int32_t code_of(std::int32_t column, std::string_view level) const;
-  /// Appends the cell as text, without quotes: the one way in which cells of a release become text, for files
-  /// and for attackers.
+  /// Appends the cell as text, without quotes. This is the only function that turns cells of a release into
+  /// text, for files and for attackers alike.
   void append_cell(std::int32_t column, double value, std::int32_t code, std::string& out) const;
 
  private:
@@ -108,7 +107,7 @@ class Encoder {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
   using LevelCodes = std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>>;
-  // A level as it is compared: by length and first bytes, which settle most cells without a look at the text.
+  // A level as it is compared: by length and first bytes, which decide most cells without comparing the text.
   struct LevelKey {
     std::size_t size;
     std::uint64_t head;

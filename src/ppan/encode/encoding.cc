@@ -451,7 +451,7 @@ void check_derived(const Encoding& encoding, const ColumnEncoding& column, Probl
   const auto source = std::find_if(encoding.columns.begin(), encoding.columns.end(),
                                    [&](const auto& c) { return c.name == column.derived_from; });
   const bool own = source != encoding.columns.end() && source->derived_from.empty();
-  problems.require(own, column.name, "is derived from a column that is derived or not there");
+  problems.require(own, column.name, "is derived from a column that is derived or does not exist");
   if (!own) return;
   const std::size_t places =
       source->numeric() ? column.derived_at.size() + (source->may_be_missing ? 1 : 0) : source->levels.size();

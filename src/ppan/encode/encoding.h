@@ -12,15 +12,15 @@
 // the range, on the grid. A column with missing values has a second output, 1 where the value is missing; v
 // is then 0.
 //
-// Grid.  The digits of a number can say more than the number means (who rounds, who does not), so nothing
-// finer than the grid enters or leaves a mechanism. A column declares it, or it is the coarsest step of
-// 1, 2, 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1).
-// A column of at most 256 different values, nearly all of which `min_rows` people share, keeps them: its grid
-// is as it is written.
+// Grid.  The digits of a number can reveal more than its value (who rounds and who does not), so nothing
+// finer than the grid enters or leaves a mechanism. A column declares it, or it is the coarsest step of 1, 2,
+// 5 x 10^k whose rounding costs at most `grid_cost`, as mean squared error of v (whose variance is 1). A
+// column of at most 256 different values, nearly all of which `min_rows` people share, keeps them: its grid
+// is that of its written decimals.
 //
-// No single person.  Range and knots are values that at least `min_rows` rows stand behind: the range ends
-// where so many rows lie at or beyond it (at the mean of as many further inside, where they do not share one
-// value), a knot is the mean of at least so many neighbouring values.
+// No single person.  Range and knots are based on at least `min_rows` rows each. The range ends where that
+// many rows lie at or beyond it (if they do not share one value, at the mean of `min_rows` values further
+// inside). A knot is the mean of at least that many neighbouring values.
 //
 // Categories.  Codes 0..levels-1, most frequent first. Levels that fewer than `min_rows` rows have, and those
 // beyond `max_levels`, form one grouped level; if that has too few rows itself, the next rarest levels join
@@ -58,7 +58,7 @@ struct ColumnEncoding {
   std::string missing_text{};               ///< How a missing value is written.
 
   // Numbers.
-  bool may_be_missing = false;  ///< There is a second output that tells so.
+  bool may_be_missing = false;  ///< There is a second output that indicates it.
   std::vector<double> knot{};   ///< Ranks: increasing values, and ...
   std::vector<double> score{};  ///< ... their increasing scores. Both empty: g is the identity.
   double mean = 0;              ///< Of g over the training rows.
@@ -89,7 +89,7 @@ struct ColumnEncoding {
   [[nodiscard]] double round(double x) const;
   /// v of round(x).
   [[nodiscard]] double encode(double x) const;
-  /// v of x itself, without grid and range: what rounding costs is the difference to encode().
+  /// v of x itself, without grid and range: the difference from encode() is the cost of rounding.
   [[nodiscard]] double encode_exactly(double x) const;
   /// x of v, clamped and on the grid. A v that is not finite gives the mean.
   [[nodiscard]] double decode(double v) const;

@@ -29,7 +29,7 @@ constexpr std::string_view kPart = ".part";
 constexpr std::size_t kDigest = 64;
 
 [[noreturn]] void damaged(const std::string& where) {
-  throw Error(ErrorCode::kBadInput, fmt::format("{} is damaged or is no piece of a run", where),
+  throw Error(ErrorCode::kBadInput, fmt::format("{} is damaged or is not a piece of a run", where),
               "remove this file; --resume makes it again");
 }
 
@@ -67,7 +67,7 @@ std::string open_piece(std::string_view sealed, std::string_view name, std::stri
     throw Error(
         ErrorCode::kUsage,
         fmt::format("{} belongs to a run of another job, other data or another version of ppan", where),
-        "give the job, options and data of the run that was begun, another --out, or --force to begin anew");
+        "give the job, options and data of the existing run, another --out, or --force to start again");
   }
   if (its_name != name) damaged(where);
   return bytes;

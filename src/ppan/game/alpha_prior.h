@@ -1,8 +1,8 @@
 #pragma once
 
-// What the adversary's mean utility says about leakage. The utility of order alpha (train/match.h) is log q,
-// or u(q) = alpha/(alpha-1) (q^((alpha-1)/alpha) - 1); its best mean without a release is known from the
-// shares of the levels of X, and what the release adds, in nats, is Arimoto's information of that order:
+// Converts the adversary's mean utility into leakage. The utility of order alpha (train/match.h) is log q, or
+// u(q) = alpha/(alpha-1) (q^((alpha-1)/alpha) - 1); its best mean without a release is known from the shares
+// of the levels of X, and what the release adds, in nats, is Arimoto's information of that order:
 //     H(X) + E u                                                     for alpha = 1,
 //     1/b log( (1 + b E u) / (sum_x P(x)^alpha)^(1/alpha) ),  b = (alpha-1)/alpha   otherwise.
 

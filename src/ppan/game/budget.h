@@ -31,17 +31,17 @@ struct BudgetOptions {
   double weight = 1;        ///< lambda; greater than 0. In kDual the strength rho of the quadratic term.
   double dual_rate = 0.01;  ///< kDual: eta, step of the multiplier per mechanism update; greater than 0.
   /// kDual: share of the steps so far that a running mean of the distortion remembers, 0 to 1. At 0 the force
-  /// is taken at the distortion of the batch at hand, whose noise the hinge turns into force where the price
-  /// of distortion is low, so that a loose budget is not spent.
+  /// comes from the distortion of the current batch. Where the price of distortion is low, the hinge turns
+  /// the noise of the batch into force, so that a loose budget is not spent.
   double memory = 0;
   /// kDual with memory: distance from delta that counts as 1, in the units of the distortion; greater than 0.
   /// Of the order of delta, so that a tight budget is held as closely, relatively, as a loose one.
   double unit = 1;
-  /// kDual: eta falls with the mechanism's learning rate, so that the multiplier does not swing ever wider
-  /// round a mechanism that follows ever more slowly.
+  /// kDual: eta falls with the mechanism's learning rate. Otherwise the multiplier oscillates ever more
+  /// widely around a mechanism that follows ever more slowly.
   bool settle = false;
-  /// kDual: price of distortion below delta too, nats per unit; at least 0. A mechanism with nothing left to
-  /// hide then gives the rest of its budget back.
+  /// kDual: price of distortion even below delta, nats per unit; at least 0. A mechanism with nothing left to
+  /// hide then returns the remainder of its budget.
   double idle_price = 0;
   [[nodiscard]] Problems check() const;
 };
@@ -49,10 +49,11 @@ struct BudgetOptions {
 /// kDual, with the multiplier m held during a step (Bertsekas 1982, ch. 2):
 ///     penalty = (max(0, m + rho (mean d - delta))^2 - m^2) / (2 rho) + idle_price mean d,
 ///     then m <- max(0, m + eta (mean d - delta)).
-/// With memory, the force comes from a running mean r of the batches before, so that the noise of the batch
-/// at hand is neither rectified by the hinge nor correlated with its gradient:
-///     penalty = max(0, m + rho e) (mean d - delta) + idle_price mean d,  e = min(1, (r - delta) / unit), e_1
-///     = 0, then r <- r + (mean d - r) / max(1, memory t) at step t, and m <- max(0, m + eta e).
+/// With memory, the force comes from a running mean r of the previous batches, so that the noise of the
+/// current batch is neither rectified by the hinge nor correlated with its gradient:
+///     penalty = max(0, m + rho e) (mean d - delta) + idle_price mean d,
+///     e = min(1, (r - delta) / unit), 0 in the first step,
+///     then r <- r + (mean d - r) / max(1, memory t) at step t, and m <- max(0, m + eta e).
 /// The cap keeps m from winding up on the distortion of a random start.
 template <typename Scalar>
 class Budget {
@@ -61,10 +62,10 @@ class Budget {
 
   [[nodiscard]] const BudgetOptions& options() const { return options_; }
   [[nodiscard]] double multiplier() const { return multiplier_; }
-  /// Where dual ascent goes on from; at least 0.
+  /// The multiplier from which dual ascent continues; at least 0.
   void set_multiplier(double multiplier) { multiplier_ = multiplier; }
 
-  /// True for a penalty on each draw, which the d_i do not determine: cost() then, instead of evaluate().
+  /// True for a penalty on each draw, which is not a function of the d_i: use cost() instead of evaluate().
   [[nodiscard]] bool by_draw() const { return options_.form == BudgetForm::kRecord; }
   /// What one draw (or an unchanged record) of distortion `d` costs, and the slope of that in d. The penalty
   /// is the mean over the records of the expected cost.
@@ -73,12 +74,12 @@ class Budget {
 
   /// The penalty; slope(i) becomes its derivative in d_i. Not for a penalty by_draw().
   double evaluate(const Vector<Scalar>& d, Vector<Scalar>& slope) const;
-  /// True for a penalty that the mean distortion determines: evaluate_mean() gives it.
+  /// True for a penalty that depends on the mean distortion only: evaluate_mean() computes it.
   [[nodiscard]] bool by_mean() const { return !by_draw() && options_.form != BudgetForm::kRecordMean; }
   /// The penalty of a mean distortion; `slope` becomes its derivative in it.
   double evaluate_mean(double mean, double& slope) const;
   /// After each mechanism step, with the mean distortion that step saw. `share` is the mechanism's learning
-  /// rate as a share of its greatest; felt if the options say `settle`.
+  /// rate divided by its maximum; used if the options say `settle`.
   void update(double mean_distortion, double share = 1);
 
   /// The running mean of a budget with memory, and over how many steps it ran.

@@ -1,10 +1,10 @@
 #pragma once
 
 // A network over rows of drawn cells. A row is one cell of each of several groups (the columns of a table)
-// and some numbers; as a matrix that would be mostly zeros, so the first layer adds up one column of weights
-// for each cell instead. Beside the layers there is a direct linear path from the cells and numbers to the
-// outputs. Parameters are one flat vector: weights of the cells ((units + outputs) x cells), of the numbers
-// ((units + outputs) x numbers), biases (units + outputs), then the layers behind (nn/mlp.h).
+// and some numbers; as a matrix that would be mostly zeros, so the first layer adds one column of weights for
+// each cell instead. In addition to the layers there is a direct linear path from the cells and numbers to
+// the outputs. Parameters are one flat vector: weights of the cells ((units + outputs) x cells), of the
+// numbers ((units + outputs) x numbers), biases (units + outputs), then the layers behind (nn/mlp.h).
 
 #include <vector>
 

@@ -13,7 +13,7 @@ struct DiscriminatorOptions {
   [[nodiscard]] Problems check() const;
 };
 
-/// Tells releases from originals: D = sigmoid(network), trained towards 1 on releases and 0 on useful
+/// Distinguishes releases from originals: D = sigmoid(network), trained towards 1 on releases and 0 on useful
 /// records, by ascent on  gamma (mean log D(z) + mean log(1 - D(y))).  The mechanism descends on the same, of
 /// which only gamma mean log D(z) depends on it; so releases come to look like records. (The paper's images,
 /// gamma = 2.)

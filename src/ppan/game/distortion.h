@@ -30,11 +30,11 @@ class Distortion {
   /// Adds the gradient of sum_ik d_value(i, k) value(i, k), after evaluate() with the same arguments.
   virtual void backward(const Draws<Scalar>& draws, const Attribute<Scalar>& useful,
                         const Matrix<Scalar>& d_value, DrawsGradient<Scalar>& gradient) = 0;
-  /// value(i) = d(y_i, y_i), of a record released as it is.
+  /// value(i) = d(y_i, y_i), of a record released unchanged.
   virtual void unchanged(const Attribute<Scalar>& useful, Vector<Scalar>& value) const {
     value.setZero(useful.rows());
   }
-  /// d(y, z) where Y and Z are finite and it stays as it is: a row per y and a column for each of `released`
+  /// d(y, z) where Y and Z are finite and it is fixed: a row per y and a column for each of `released`
   /// symbols of z. Otherwise empty.
   [[nodiscard]] virtual Matrix<Scalar> table(Index /*useful*/, Index /*released*/) const { return {}; }
   /// Q' where the distortion is learned, otherwise null.
@@ -49,8 +49,8 @@ template <typename Scalar>
 std::unique_ptr<Distortion<Scalar>> make_distortion(DistortionKind kind, const PosteriorOptions& learner,
                                                     Index released_width, const Attribute<Scalar>& useful);
 
-/// d(y, z) from a matrix, a row per y and a column per symbol of z: sum_z matrix(y, z) released(z), so that
-/// soft symbols are weighed. Finite Y and Z.
+/// d(y, z) from a matrix, a row per y and a column per symbol of z: sum_z matrix(y, z) released(z), which
+/// also covers soft symbols. Finite Y and Z.
 template <typename Scalar>
 std::unique_ptr<Distortion<Scalar>> make_matrix_distortion(const MatrixRef<double>& matrix);
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The common tongue of the game. For each record of a batch a mechanism gives K weighted draws, and every
+// The common interface of the game. For each record of a batch a mechanism gives K weighted draws, and every
 // expectation over its randomness is a weighted sum over them:
-//     finite alphabet   K = |Z|, the draws are all the symbols, the weights their probabilities (no
-//     sampling); mixture           one draw per component, weighted with the component's probability;
-//     everything else   K independent draws, each of weight 1/K.
+//     finite alphabet   K = |Z|: all symbols, weighted with their probabilities (no sampling)
+//     mixture           one draw per component, weighted with the probability of the component
+//     all others        K independent draws, each of weight 1/K
 // Draw k of record i is row k * records + i, so a records x K matrix of scores, read column by column, is in
 // the order of the rows.
 
@@ -20,8 +20,8 @@ struct Draws {
   bool weights_learned = false;  ///< The weights depend on parameters; otherwise they are 1/K.
   bool has_logit = false;        ///< released = sigmoid(logit).
   bool has_code = false;         ///< The adversary sees `code`, of which `released` is a function.
-  /// What the weights of a record leave of 1 is the probability that it is released as it is. Whoever sees
-  /// it then is taken to know everything: that part scores log Q = 0.
+  /// 1 minus the sum of the weights of a record is the probability that it is released unchanged. The
+  /// adversary is then taken to know everything: that part scores log Q = 0.
   bool rest_unchanged = false;
 
   Matrix<Scalar> released;  ///< z. A symbol of a finite alphabet is one-hot.
@@ -54,7 +54,7 @@ struct DrawsGradient {
 
   void clear() { has_released = has_logit = has_seen = false; }
 
-  /// released <- released + addition, whatever was there before.
+  /// released <- released + addition, or <- addition if nothing was set before.
   void add_released(const Matrix<Scalar>& addition) {
     if (has_released) {
       released += addition;

@@ -23,8 +23,8 @@ class FiniteMechanism final : public Mechanism<Scalar> {
 
  private:
   const Matrix<Scalar>& logits_of(const Attribute<Scalar>& observed);
-  // Whether probabilities are computed once for each symbol of W and looked up for the records, which pays
-  // as soon as a batch has as many records as W has symbols.
+  // Whether probabilities are computed once for each symbol of W and looked up for the records, which is
+  // faster once a batch has as many records as W has symbols.
   [[nodiscard]] bool by_level(const Attribute<Scalar>& observed) const;
 
   Mlp<Scalar> network_;

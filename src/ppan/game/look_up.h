@@ -1,8 +1,8 @@
 #pragma once
 
-// Tables read and added to by the codes of records: what a finite mechanism and a finite adversary spend most
-// of their time on. Compilers leave such loops one element at a time; gathering eight at once and adding a
-// record's row at a time take a third and half of the time (docs/decisions/0005-discrete-step.md).
+// Reading tables, and adding to them, by the codes of records: most of the work of a finite mechanism and a
+// finite adversary. Compilers do not vectorise such loops. Gathering eight elements at once and adding the
+// row of a record at a time take a third and half of the time (docs/decisions/0005-discrete-step.md).
 
 #if defined(__AVX2__)
 #include <immintrin.h>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Mechanisms P(z|w). Each turns what is observed, and noise given from outside, into weighted draws
-// (draws.h), and carries a gradient back to its flat parameters. Noise is an argument, so that a step can be
-// repeated exactly and the same code serves seeded training and secure release.
+// Mechanisms P(z|w). Each maps the observation and the given noise to weighted draws (draws.h), and
+// propagates a gradient back to its flat parameters. Noise is an argument, so that a step can be repeated
+// exactly and the same code serves seeded training and secure release.
 
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ enum class MechanismKind {
 
 enum class NoiseKind { kUniform, kNormal, kGumbel };
 
-/// What of a draw is needed, so that a mechanism need not do the rest.
+/// Which parts of a draw are needed, so that a mechanism can skip the others.
 struct DrawScope {
   bool same_records = false;  ///< New noise for the records and parameters of the draw before.
   bool seen_only = false;     ///< Only Draws::seen(); what is released may stay as it was.
@@ -97,8 +97,8 @@ class Mechanism {
                         const Draws<Scalar>& draws, const DrawsGradient<Scalar>& gradient,
                         Vector<Scalar>& parameter_gradient) = 0;
 
-  /// One release per record: a single draw, picked by its weight where there are several, or the record
-  /// itself where a gate says so. A finite alphabet comes back as codes.
+  /// One release per record: a single draw, selected by weight where there are several, or the record itself
+  /// where a gate says so. A finite alphabet comes back as codes.
   Attribute<Scalar> release(const Attribute<Scalar>& observed, RandomSource& random);
 
   /// A mechanism of the same kind and parameters that draws `draws` times per record.

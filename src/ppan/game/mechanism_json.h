@@ -10,13 +10,13 @@
 
 namespace ppan {
 
-/// Caps on what a description may ask for, so that a file from a stranger cannot claim all memory.
+/// Caps on what a description may ask for, so that an untrusted file cannot allocate all memory.
 inline constexpr Index kMostUnits = 16384;  ///< Of a layer, a code or the noise.
 inline constexpr std::size_t kMostLayers = 16;
 
 nlohmann::json mechanism_to_json(const MechanismOptions& options);
 
-/// What the kind of model fixes and its description need not say.
+/// What is fixed by the kind of model and may be absent from its description.
 struct FixedByModel {
   Index released = 0;  ///< 0: the description says it.
   bool sigmoid_output = false;
@@ -25,8 +25,8 @@ struct FixedByModel {
 /// fit each other is left to MechanismOptions::check().
 MechanismOptions mechanism_from_json(const nlohmann::json& json, const FixedByModel& fixed = {});
 
-/// No more parameters than a mechanism with these options has that observes `observed` numbers: to refuse a
-/// description before memory is claimed for the networks it describes.
+/// A lower bound on the number of parameters of a mechanism with these options that observes `observed`
+/// numbers. It serves to refuse a description before memory is allocated for its networks.
 Index least_parameters(const MechanismOptions& options, Index observed);
 
 }  // namespace ppan

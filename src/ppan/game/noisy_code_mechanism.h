@@ -10,9 +10,9 @@ namespace ppan {
 /// decoder does; and since |mu| <= R in each of the m coordinates, I(X;C) <= I(W;C) <= m/2 log(1 + R^2), for
 /// every distribution of the data.
 ///
-/// With a gate, a record goes through the code with probability g(w) = sigmoid(gate(w)) and is released as it
-/// is otherwise: its draws weigh g(w) / K each. Which records are cheap to hide is for the gate to learn,
-/// where a coin tossed blindly between the code and the record hides as many that are costly to hide.
+/// With a gate, a record goes through the code with probability g(w) = sigmoid(gate(w)) and is otherwise
+/// released unchanged: its draws have weight g(w) / K each. The gate learns which records are cheap to hide;
+/// a coin that does not depend on the record would hide expensive ones as often.
 template <typename Scalar>
 class NoisyCodeMechanism final : public Mechanism<Scalar> {
  public:

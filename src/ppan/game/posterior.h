@@ -24,12 +24,12 @@ struct PosteriorOptions {
   Activation activation = Activation::kRelu;
   bool bias = true;
   bool skip = false;  ///< With a direct linear path from input to output.
-  /// Each number seen is first brought to mean 0 and variance 1 by running averages (observe()). Information
-  /// does not depend on scale, but what a network of given weights can see does: without this a mechanism may
-  /// hide what it leaks in variations too small for its adversary.
+  /// Each number seen is first standardised to mean 0 and variance 1 by running averages (observe()).
+  /// Information does not depend on scale, but what a network with given weights can detect does: without
+  /// this a mechanism may hide what it leaks in variations too small for its adversary.
   bool standardise = false;
   /// Real attributes of several components: with the c_dj above as further outputs. A diagonal posterior does
-  /// not see what components tell jointly, and a mechanism may leak there for nothing.
+  /// not see what components reveal jointly, so a mechanism could leak there without a penalty.
   bool full_covariance = false;
   [[nodiscard]] Problems check() const;
 };
@@ -46,8 +46,8 @@ class Posterior {
   [[nodiscard]] Vector<Scalar>& parameters() { return parameters_; }
   void initialise(RandomSource& random);
 
-  /// Takes `seen` into the running averages, if standardising. They stand behind the weights in parameters(),
-  /// with gradient 0, so that a copy of the parameters is a copy of the posterior.
+  /// Takes `seen` into the running averages, if standardising. They follow the weights in parameters(), with
+  /// gradient 0, so that a copy of the parameters is a copy of the posterior.
   void observe(const Matrix<Scalar>& seen);
   /// Whether the running averages have started; to be set with parameters() when a training is resumed.
   [[nodiscard]] bool averages_started() const { return observed_; }
@@ -78,11 +78,11 @@ class Posterior {
     Matrix<Scalar> log_prob;  // finite: log softmax of the output
     Matrix<Scalar> d_output;
     Matrix<Scalar> d_input;
-    Vector<Scalar> rest;  // full: a component less what those before it say
-    // Where the coupling of component d with j < d stands among the outputs.
+    Vector<Scalar> rest;  // full: a component minus its prediction from those before it
+    // Index of the coupling of component d with j < d among the outputs.
     [[nodiscard]] Index coupling(Index d, Index j) const { return 2 * dimensions + d * (d - 1) / 2 + j; }
   };
-  // Component d of x for draw k, less the part that the components before it explain.
+  // Component d of x for draw k, minus the part that the components before it explain.
   static const Scalar* component(Link& link, const Attribute<Scalar>& x, Index k, Index d);
   [[nodiscard]] const Matrix<Scalar>& input_of(std::size_t link, const Matrix<Scalar>& seen) const;
   // `seen` as the networks take it.

@@ -1,6 +1,6 @@
 #pragma once
 
-// What was measured of a point of images, as bytes (core/archive.h).
+// The measurements of a point of images, as bytes (core/archive.h).
 
 #include "ppan/audit/audit_archive.h"
 #include "ppan/image/image_curve.h"

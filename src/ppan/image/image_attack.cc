@@ -155,7 +155,7 @@ ImageAttackerScore score_of(std::string name, const Answers& on_selection, const
   const auto [log_likelihood, hits] = told(on_reported, reported);
   const Vector<double> gain = log_likelihood - base;
   std::string method = "held-out log loss, " + score.name;
-  if (reported.release.front().coded.minCoeff() < 1) method += "; images released as they are count as read";
+  if (reported.release.front().coded.minCoeff() < 1) method += "; unchanged images count as read";
   score.leakage = lower_bound(gain, -base.mean(), method);
   score.accuracy = mean_rate(hits);
   return score;
@@ -456,7 +456,7 @@ Estimate with_gate(Estimate coded, const Symbols& all, const std::vector<Index>&
                     nats + std::hypot(error, share * (within.high - coded.nats))};
   }();
   coded.nats = rest + share * coded.nats;
-  coded.method += "; images released as they are count as read";
+  coded.method += "; unchanged images count as read";
   return coded;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// The attack on images. Attackers start from nothing after the mechanism is frozen. They know the mechanism
-// and hold the images it was trained on with their labels, so they can release those as often as they like:
-// every mini-batch is a new release. They are chosen on one part of images that neither the mechanism nor
-// they have learned from, and reported on the other part. All networks learn from the same stream of
-// releases, so a stronger suite costs no further releases. Dense ones see every pixel brought to mean 0 and
-// variance 1: what a mechanism hides in small variations of a pixel is as plain to them as what is bright.
+// The attack on images. Attackers start from scratch after the mechanism is frozen. They know the mechanism
+// and hold the images it was trained on with their labels, so they can release those any number of times:
+// every mini-batch is a new release. They are selected on one part of the images that neither the mechanism
+// nor they have learned from, and reported on the other part. All networks learn from the same stream of
+// releases, so a stronger suite costs no further releases. Dense networks see every pixel standardised to
+// mean 0 and variance 1, so that small variations of a pixel are as visible to them as large ones.
 
 #include <cstdint>
 #include <optional>
@@ -38,7 +38,7 @@ struct ImageAttackOptions {
   int trees = 400;           ///< Most trees, all classes together. At least 1.
   int epochs = 8;            ///< Passes over the images, each a new release. At least 1.
   Index batch = 100;         ///< At least 1.
-  double rate = 0.001;       ///< Adam's at the start; it falls to a twentieth along half a cosine. Above 0.
+  double rate = 0.001;       ///< Adam's initial rate; it falls to a twentieth along half a cosine. Above 0.
   int releases = 2;          ///< Of each image that attackers are scored on. At least 1.
   double selection = 0.3;    ///< Share of the held-out images on which the strongest is chosen. 0 to 1.
   std::uint64_t seed = 1;
@@ -55,10 +55,11 @@ struct ImageAttackerScore {
 
 struct ImageAttack {
   std::vector<ImageAttackerScore> attackers;  ///< Of the release; strongest on the selection images first.
-  std::optional<ImageAttackerScore> code;     ///< Sees more than is released, so it is no attacker of it.
-  double entropy = 0;                         ///< Of the labels of the reported images, nats.
-  double prior_accuracy = 0;                  ///< Share of the most frequent label among them.
-  bool still_rising = false;  ///< The last epoch of the strongest still added more than little.
+  std::optional<ImageAttackerScore>
+      code;                   ///< Sees more than is released, so it is not an attacker of the release.
+  double entropy = 0;         ///< Of the labels of the reported images, nats.
+  double prior_accuracy = 0;  ///< Share of the most frequent label among them.
+  bool still_rising = false;  ///< The last epoch of the strongest attacker still added a noticeable amount.
 
   /// The strongest, chosen on the selection images.
   [[nodiscard]] const ImageAttackerScore& strongest() const { return attackers.front(); }
@@ -70,11 +71,11 @@ struct ImageAttack {
   [[nodiscard]] double upper_end(const std::vector<Estimate>& upper) const;
 };
 
-/// The attack on a mechanism for which so many images are at hand to learn from: fewer are gone through
-/// more often, so that attackers make as many steps. `quick`: one small network.
+/// Options for this number of images to learn from: with fewer images there are more passes, so that
+/// attackers make the same number of steps. `quick`: one small network.
 ImageAttackOptions attack_for(Index images, Index pixels, bool quick);
 
-/// `learn` are the images that attackers learn from, `held_out` those they are chosen and reported on. Both
+/// `learn` are the images that attackers learn from, `held_out` those they are selected and reported on. Both
 /// have labels and the model's size. Throws Error(kUsage) for bad options.
 ImageAttack attack_images(const ImageModel& model, const ImageSet& learn, const ImageSet& held_out,
                           const ImageAttackOptions& options = {});

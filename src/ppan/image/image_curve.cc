@@ -329,7 +329,7 @@ ImageDomain::ImageDomain(const ImageSplit& data, const ImageCurveOptions& option
                          const ImageCurveHooks& hooks, std::string identity) {
   require_none(options.check(), "the curve cannot be made:");
   if (options.code.keeps_task() && data.train.task.empty())
-    throw Error(ErrorCode::kUsage, "there is no task to keep",
+    throw Error(ErrorCode::kUsage, "there is no task to preserve",
                 "name its labels, or set the weight of the task to 0");
   if (data.train.classes < 2) {
     throw Error(ErrorCode::kBadInput, "the training images are all of one class; there is nothing to hide");

@@ -1,9 +1,9 @@
 #pragma once
 
 // The trade-off curve of images: operating points, each trained, attacked by fresh attackers on images it has
-// not seen, and shown beside time-sharing; by a noisy code, or by the paper's mechanism at the paper's
-// settings, in which fresh attackers find far more (docs/decisions/0007-images.md). As pieces
-// (engine/domain.h), so that it can be made by several processes and gone on with.
+// not seen, and compared with time-sharing; by a noisy code, or by the paper's mechanism at the paper's
+// settings, in which fresh attackers find far more (docs/decisions/0007-images.md). It consists of pieces
+// (engine/domain.h), so that several processes can make it and resume it.
 
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ struct ImageCurveOptions {
   std::optional<int> points;    ///< How many of the usual ones. 1 to 1000.
   std::optional<int> epochs;    ///< Of each point.
   Index train = 0;              ///< Images to train on; 0: all.
-  int threads = 0;              ///< 0: one per core. Changes no number.
+  int threads = 0;              ///< 0: one per core. Does not affect results.
   std::uint64_t seed = 1;
   PaperImageOptions paper;
   CodeImageOptions code{.gate = {200}};
@@ -54,15 +54,15 @@ struct ImageCurveOptions {
 std::vector<double> image_targets(const ImageCurveOptions& options);
 /// How long the trainings are.
 int image_epochs(const ImageCurveOptions& options);
-/// Everything that decides what a training does, as text: the same for the same training, whatever is
-/// measured afterwards. Data enter by their fingerprint.
+/// Everything that determines a training, as text: equal for equal trainings, whatever is measured
+/// afterwards. Data are included by their fingerprint.
 std::string image_fingerprint(const ImageCurveOptions& options, const ImageSplit& data);
 
 /// What was measured on images the mechanism has not seen.
 struct ImageMeasure {
   double distortion = 0;  ///< Pixel cross-entropy, nats per pixel.
   Interval distortion95;
-  double unchanged = 0;  ///< Share of the images that a gate releases as they are.
+  double unchanged = 0;  ///< Share of the images that a gate releases unchanged.
   ImageAttack attack;
   std::vector<Estimate> upper;  ///< Upper bounds, if the mechanism allows any; the least first.
   /// I(X;Z) as the training adversary believes it on these images, nats, and how many it recognises. Never
@@ -78,7 +78,7 @@ struct ImagePoint {
   double target = 0;
   ImageModel model;
   TrainSummary training;
-  double training_distortion = 0;  ///< What has the budget: mean over the last epoch.
+  double training_distortion = 0;  ///< Of the quantity that has the budget: mean over the last epoch.
   double seconds = 0;              ///< Of training, this time.
   ImageMeasure measure;
 };
@@ -93,7 +93,7 @@ struct ImageCurveResult {
   double constant_distortion = 0;   ///< Of the mean training image released for all of them.
   Index train_images = 0;
   Index test_images = 0;
-  std::vector<TaskScore> task_unchanged{};  ///< Of the images as they are; empty without a task.
+  std::vector<TaskScore> task_unchanged{};  ///< Of the unchanged images; empty without a task.
   std::vector<TaskScore> task_constant{};   ///< Of the mean image for everybody.
 
   /// Leakage of time-sharing at a distortion between those two: H(X) falling to 0 along a line.
@@ -117,7 +117,7 @@ struct ImageCurveHooks {
 class ImageDomain final : public Domain {
  public:
   /// Throws Error(kUsage) listing every problem of `options`, Error(kBadInput) for images of one class.
-  /// `data` and `hooks` must outlive it; `identity` is whatever tells this job, these images and this version
+  /// `data` and `hooks` must outlive it; `identity` distinguishes this job, these images and this version
   /// from others.
   ImageDomain(const ImageSplit& data, const ImageCurveOptions& options, const ImageCurveHooks& hooks,
               std::string identity = {});
@@ -141,7 +141,7 @@ class ImageDomain final : public Domain {
   std::unique_ptr<Work> work_;
 };
 
-/// All of it, in this process. Throws as ImageDomain does.
+/// Makes the whole curve in this process. Throws as ImageDomain does.
 ImageCurveResult image_curve(const ImageSplit& data, const ImageCurveOptions& options,
                              const ImageCurveHooks& hooks = {});
 

@@ -40,7 +40,7 @@ fs::path labels_of_idx(const fs::path& images) {
     if (fs::exists(images.parent_path() / candidate)) return images.parent_path() / candidate;
   }
   throw Error(ErrorCode::kUsage,
-              fmt::format("the labels of {} are not beside it as {}", images.string(), name),
+              fmt::format("the labels of {} are not next to it as {}", images.string(), name),
               "name them with --labels FILE");
 }
 
@@ -74,9 +74,10 @@ void find_columns(ImageFiles& files) {
     }
   }
   if (!file || names.size() < 2) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: no column names PNG files beside a column of labels", files.labels.string()),
-                "give a table with a row for each image: its file name and its label");
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{}: no column names PNG files next to a column of labels", files.labels.string()),
+        "give a table with a row for each image: its file name and its label");
   }
   const auto label = std::find(names.begin(), names.end(), LabelColumns{}.label);
   files.columns.file = names[*file];
@@ -97,7 +98,7 @@ std::string quoted(const std::string& text) {
 std::string task_lines(const ImageFiles& files) {
   std::string out =
       "# What recipients want to predict from a released image, if there is such a label: the mechanism\n"
-      "# keeps what tells of it, and the curve shows what they lose.\n";
+      "# preserves what predicts it, and the curve shows what they lose.\n";
   std::error_code ignored;
   if (!fs::is_directory(files.images, ignored))
     return out + "# task_labels = \"FILE\"  # IDX, as many as there are images\n";
@@ -213,7 +214,7 @@ std::string draft_image_job(const ImageFiles& files, const std::string& images, 
   out += fmt::format(
       "\n[privacy]\n"
       "# Distortion is the cross-entropy between image and release, nats per pixel: {:.4g} for an image\n"
-      "# released as it is, {:.4g} for the mean image released for everybody. Without budgets, points are\n"
+      "# released unchanged, {:.4g} for the mean image released for everybody. Without budgets, points are\n"
       "# spread between the two.\n"
       "points = 8\n"
       "# budgets = [{:.3g}, {:.3g}]\n"

@@ -1,6 +1,6 @@
 #pragma once
 
-// Images named on the command line: what is there, which file holds their labels, and a first job file.
+// Images named on the command line: what exists, which file holds their labels, and a draft job file.
 
 #include <filesystem>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ppan {
 
-/// Whether `path` is a directory or is named as IDX images: images, where a table could be meant.
+/// Whether `path` means images rather than a table: a directory, or a name of IDX images.
 bool names_images(const std::filesystem::path& path);
 
 /// Labelled images as a user names them.
@@ -21,7 +21,7 @@ struct ImageFiles {
   bool sure = true;        ///< False: the table has several columns that could hold the label.
 };
 
-/// Finds what `labels` (possibly empty) leaves out. Labels of x-images-idx3-ubyte are looked for in
+/// Finds what `labels` (possibly empty) does not specify. Labels of x-images-idx3-ubyte are looked for in
 /// x-labels-idx1-ubyte, those of x-idx3-ubyte in x-idx1-ubyte, either also with or without ".gz"; those of a
 /// directory in the only CSV file in it, or in DIR.csv. In a table the column whose first value ends in .png
 /// names the files; the label is in the column `label`, or in the first other one. Throws Error(kUsage),
@@ -40,7 +40,7 @@ void read_task(ImageSet& set, const std::filesystem::path& labels, const LabelCo
 /// the format.
 std::string images_sha256(const ImageSet& set);
 
-/// A first job file for images, which are read once. `images` and `labels` are what the job calls them.
+/// A draft job file for images, which are read once. `images` and `labels` are their names in the job.
 std::string draft_image_job(const ImageFiles& files, const std::string& images, const std::string& labels);
 
 }  // namespace ppan

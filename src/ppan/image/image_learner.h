@@ -18,7 +18,7 @@ struct ImageLearning {
   double nats = 0;   ///< Found then on the selection images: H - log loss.
 };
 
-/// Adam's rate after a share `along` of a training: it falls to a twentieth along half a cosine.
+/// Adam's rate after the fraction `along` of a training: it falls to a twentieth along half a cosine.
 double falling_rate(double rate, double along);
 
 class ImageLearner {
@@ -28,7 +28,7 @@ class ImageLearner {
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// One step of descent of the mean log loss of these labels, each image weighed by `weight`, if given.
+  /// One step of descent of the mean log loss of these labels, each image weighted by `weight`, if given.
   void step(const Matrix<float>& images, const Symbols& labels, double rate,
             const Vector<float>* weight = nullptr);
   /// log Q of each label, a row for each image.

@@ -1,8 +1,8 @@
 #pragma once
 
 // A second label of images, which a recipient wants to predict from the release: the task. The mechanism
-// never sees it. A teacher that learned it from original images tells the mechanism what to keep
-// (GameOptions::utility); new networks that learn it from released images tell what a recipient loses.
+// never sees it. A teacher that learned it from original images tells the mechanism what to preserve
+// (GameOptions::utility). New networks that learn it from released images measure what a recipient loses.
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@
 
 namespace ppan {
 
-/// The task as the game takes it; with `most` above 0 of the first so many images.
+/// The task as an attribute of the game; with `most` above 0 only of the first `most` images.
 Attribute<float> task_attribute(const ImageSet& set, Index most = 0);
 
 struct TeacherOptions {
@@ -29,8 +29,8 @@ struct TeacherOptions {
   [[nodiscard]] Problems check() const;
 };
 
-/// Q'(task|image), fitted to original images and kept where it does best on a fifth of them that are set
-/// aside. With `most` above 0 only the first so many images are used.
+/// Q'(task|image), fitted to original images; the state that does best on a held-out fifth of them is kept.
+/// With `most` above 0 only the first `most` images are used.
 struct TaskTeacher {
   Vector<float> parameters{};  ///< Of a Posterior of options.network().
   double nats = 0;             ///< Mean -log Q'(task|image) on those set aside.
@@ -39,8 +39,8 @@ TaskTeacher fit_task_teacher(const ImageSet& train, Index most, const TeacherOpt
 
 /// What a recipient loses: networks shaped and trained as those of the attack (the last dense one, and the
 /// convolutional one if there is any) learn the task from one release of the first `most` training images (0:
-/// all) as they are, the better one on a fifth set aside is kept, and is tested on the held-out images as
-/// they are and released.
+/// all) with unscaled pixels. The one that does better on a held-out fifth is kept and tested on the held-out
+/// images, original and released.
 TaskScore measure_image_task(const ImageModel& model, const ImageSplit& data, Index most,
                              const ImageAttackOptions& options);
 

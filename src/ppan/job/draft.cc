@@ -103,17 +103,16 @@ std::vector<std::string> note_telling(const Table& table, const Schema& schema,
       const bool as_it_is = listed(kept, telling.column);
       if (telling.share < (as_it_is ? kTellingKeptShare : kTellingShare)) continue;
       const std::string how =
-          fmt::format("tells at least {:.0f} % of what there is to know about {}", 100 * telling.share, secret);
-      remarks[telling.column].text += fmt::format("; {} by itself", how);
+          fmt::format("reveals at least {:.0f} % of the information about {}", 100 * telling.share, secret);
+      remarks[telling.column].text += fmt::format("; {} on its own", how);
       if (!as_it_is) continue;
       const bool task = listed(schema.task, telling.column);
       out.push_back(fmt::format(
-          "{} is released as it is and {} ({:.3f} nats; lower bound, 95 % interval {:.3f} to {:.3f}, "
-          "frequencies in one half of the rows scored on the other): no release of this job tells less. {}",
+          "{} is released unchanged and {} ({:.3f} nats; lower bound, 95 % interval {:.3f} to {:.3f}, "
+          "frequencies in one half of the rows scored on the other): no release of this job reveals less. {}",
           telling.column, how, telling.nats, std::max(0.0, telling.nats - 1.96 * telling.error),
           telling.nats + 1.96 * telling.error,
-          task ? "release.task = \"drop\" leaves it out"
-               : "Move it to roles.useful if that is too much"));
+          task ? "release.task = \"drop\" omits it" : "Move it to roles.useful if that is too much"));
     }
   }
   return out;
@@ -168,8 +167,8 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
   for (const std::string& note : unsure) head += fmt::format("# UNSURE: {}.\n", note);
   for (const std::string& warning : warnings) head += fmt::format("# WARNING: {}.\n", one_line(warning));
   head += roles.sensitive.empty() ? "# To do: move what must stay secret from roles.useful to "
-                                    "roles.sensitive, and look at every UNSURE.\n"
-                                  : "# Look at every UNSURE.\n";
+                                    "roles.sensitive, and check every UNSURE.\n"
+                                  : "# Check every UNSURE.\n";
   return head + out;
 }
 

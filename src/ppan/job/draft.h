@@ -14,10 +14,10 @@
 
 namespace ppan {
 
-/// Roles that are known when a job is drafted; what is left empty is for a person to fill in.
+/// Roles that are known when a job is drafted. Empty ones are left for the user to fill in.
 struct DraftRoles {
   std::vector<std::string> sensitive{};
-  /// Empty: every column that has no other role and is neither an identifier nor the same everywhere.
+  /// Empty: every column that has no other role and is neither an identifier nor constant.
   std::vector<std::string> useful{};
   std::vector<std::string> observed{};
   std::vector<std::string> keep{};
@@ -26,15 +26,14 @@ struct DraftRoles {
   std::vector<std::string> task{};
 };
 
-/// A first job file for a table: guesses how the file is written and what its columns are, and says in
-/// comments where it is unsure. `data` is read once and cannot be "-"; `source` is what the job calls it,
+/// A first job file for a table: guesses the format of the file and the types of its columns, and marks
+/// uncertain guesses in comments. `data` is read once and cannot be "-"; `source` is what the job calls it,
 /// `data` itself if empty. Throws Error(kUsage) for roles that name no column or contradict each other.
 std::string draft_job(const std::filesystem::path& data, const DraftRoles& roles = {},
                       const std::string& source = {}, std::uint64_t most_unpacked = kMostUnpacked);
 
-/// The same for a table that is not one file of delimited text. Reads `rows` to their end. `source` is what
-/// the job calls them; `again` opens them once more, to find columns that follow from others, or gives
-/// nothing.
+/// The same for a table that is not one file of delimited text. Reads `rows` to their end. `source` is their
+/// name in the job. `again` opens them once more, to find functional dependencies, or returns nothing.
 std::string draft_job(const std::string& source, RowSource& rows, const DraftRoles& roles,
                       const std::function<std::unique_ptr<RowSource>()>& again);
 

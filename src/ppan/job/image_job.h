@@ -1,7 +1,6 @@
 #pragma once
 
-// A job about images, whose label is to be hidden: which images, and the options of everything that is done
-// with them.
+// A job about images whose label is to be hidden: which images, and the options of all processing.
 
 #include <optional>
 #include <string>
@@ -24,13 +23,13 @@ struct ImageJob {
   Usefulness usefulness = Usefulness::kBoth;
   double task_weight =
       1;  ///< Nats of leakage that a nat about the task is worth, with Usefulness::kBoth. At least 0.
-  MechanismFamily family = MechanismFamily::kAuto;  ///< Auto or noisy-code, which are the same here.
+  MechanismFamily family = MechanismFamily::kAuto;  ///< Auto or noisy-code, which are equivalent here.
   std::optional<Index> code_size{};                 ///< Absent: as `curve` says.
   int points = 8;                                   ///< Unless curve.targets says which. 1 to 200.
   double test = 0.25;                               ///< Share of the images that the mechanism never sees.
   bool quick = false;                               ///< Smaller attackers.
-  /// A decoder is as wide as its encoder, in the opposite order. There is no gate: nobody's image is released
-  /// as it is.
+  /// The decoder has the layers of the encoder in reverse order. There is no gate: no image is released
+  /// unchanged.
   ImageCurveOptions curve{.code = {}};
 
   [[nodiscard]] bool has_task() const { return !task_labels.empty() || !task_column.empty(); }

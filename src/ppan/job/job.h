@@ -1,8 +1,8 @@
 #pragma once
 
-// The job file: which table, what its columns are and are for, how to train and release; or which images,
-// whose label is to be hidden. TOML; every key comes from the one table in settings.h, and an unknown key is
-// an error with a suggestion.
+// The job file: which table, the types and roles of its columns, how to train and release; or which images,
+// whose label is to be hidden. The format is TOML. Every key comes from the one table in settings.h, and an
+// unknown key is an error with a suggestion.
 
 #include <filesystem>
 #include <map>
@@ -18,18 +18,18 @@
 
 namespace ppan {
 
-/// A job as plain values: the options of a table or of images, and what both have. settings() says which key
-/// of a job file stands for which value.
+/// A job as plain values: the options of a table or of images, and those that both have. settings() maps each
+/// key of a job file to its value.
 struct JobFile {
   TableJob table{};  ///< Unless about_images().
   ImageJob image{};
   std::string fingerprint_key{};  ///< File with a secret, relative to the job file. Empty: no fingerprints.
   bool bits = false;              ///< Unit in which information is shown; otherwise nats.
-  std::optional<double> limit{};  ///< Most leakage allowed, nats. At least 0.
-  std::string title{};            ///< Of the report. Empty: what the data are called.
+  std::optional<double> limit{};  ///< Largest leakage allowed, nats. At least 0.
+  std::string title{};            ///< Of the report. Empty: the name of the data.
   bool show_examples = false;     ///< Show some records, or images, before and after.
 
-  std::filesystem::path directory{};   ///< Of the job file; empty for a job that was not a file.
+  std::filesystem::path directory{};   ///< Of the job file; empty for a job that is not from a file.
   std::map<std::string, int> given{};  ///< Keys that were written, with their lines; others have defaults.
 
   /// Where the data are: `table.source`, taken relative to the job file.
@@ -46,7 +46,7 @@ JobFile parse_job(std::string_view text, std::string_view name = "job");
 /// parse_job() of a file.
 JobFile load_job(const std::filesystem::path& path);
 /// Changes one setting of a job, as `--set train.epochs=5` does; `value` is TOML, or bare text where text is
-/// wanted. Throws Error(kUsage).
+/// expected. Throws Error(kUsage).
 void set_job_value(JobFile& job, std::string_view key, std::string_view value);
 
 /// One setting of a job as its file would write it.
@@ -60,7 +60,7 @@ std::vector<ShownSetting> shown_settings(const JobFile& job);
 /// Key and value of those that were given.
 std::vector<std::pair<std::string, std::string>> given_settings(const JobFile& job);
 
-/// Remark printed behind a column of a job file.
+/// Remark printed after a column of a job file.
 struct ColumnRemark {
   std::string text{};
   bool commented_out = false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Options as bytes (core/archive.h): whatever a program put into them tells one job from another, also what
-// has no key in a job file. The number of threads changes no result and is left out.
+// Options as bytes (core/archive.h): everything that a program sets distinguishes one job from another,
+// including options without a key in a job file. The number of threads affects no result and is left out.
 
 #include "ppan/audit/audit_archive.h"
 #include "ppan/job/image_job.h"

@@ -1,9 +1,9 @@
 #pragma once
 
-// What values a setting takes, whatever holds them: each kind says so in words, takes a value over into what
-// is given or says what is wrong with it, and shows what is held as TOML. A word may stand for a value that
-// is left open: that is an absent value where it can be, otherwise 0 for whole numbers and infinity for
-// others.
+// The kinds of values that settings take, independent of the member that holds them. Each kind describes its
+// values in words, stores a value or says what is wrong with it, and shows the stored value as TOML. A word
+// such as "auto" may mean that the value is left open: an absent value where the member is optional,
+// otherwise 0 for whole numbers and infinity for others.
 
 #include <cmath>
 #include <concepts>
@@ -23,7 +23,7 @@ std::string show_value(const SettingValue& value);
 
 namespace setting_kind {
 
-// What the kinds share and no template is needed for. Each returns what is wrong, or nothing.
+// Shared by the kinds, without templates. Each returns what is wrong, or nothing.
 std::string take_whole(const SettingValue& value, std::int64_t least, std::int64_t most,
                        const std::string& word, std::optional<std::int64_t>& to);
 std::string take_real(const SettingValue& value, double least, double most, const std::string& word,
@@ -121,7 +121,7 @@ struct Real {
 /// What is wrong with a value that is none of these words.
 std::string not_among(const SettingValue& value, const std::vector<std::string>& words);
 
-/// One of several words, each of which stands for a value.
+/// One of several words, each of which denotes a value.
 template <typename Value>
 struct Choice {
   std::vector<std::pair<std::string, Value>> words;
@@ -148,7 +148,7 @@ struct Choice {
     for (const auto& [name, meaning] : words) {
       if (meaning == value) return toml_quoted(name);
     }
-    return toml_quoted("");  // a value that no word stands for
+    return toml_quoted("");  // a value that no word denotes
   }
 };
 
@@ -181,7 +181,7 @@ struct PointNumbers {
   [[nodiscard]] std::string show(const std::vector<double>& value) const { return show_value(value); }
 };
 
-/// Least and greatest number, or neither.
+/// Smallest and largest number, or neither.
 struct Range {
   [[nodiscard]] std::string type() const { return "list of two numbers"; }
   [[nodiscard]] std::string range() const { return {}; }
@@ -189,7 +189,7 @@ struct Range {
   [[nodiscard]] std::string show(const std::vector<double>& value) const { return show_value(value); }
 };
 
-/// What separates the fields of a row; absent: found out.
+/// What separates the fields of a row; absent: detected.
 struct Delimiter {
   [[nodiscard]] std::string type() const { return "text"; }
   [[nodiscard]] std::string range() const { return "\"auto\", \"tab\" or one character"; }

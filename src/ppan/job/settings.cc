@@ -139,26 +139,27 @@ std::vector<Setting> data_settings() {
               "table to learn from: a file, or another address (docs/sources.md); relative to this file",
               Text{}, table(&TableJob::source)),
       setting("data.fingerprint_key",
-              "file with a secret of at least 16 bytes: models and reports then hold a fingerprint of the "
-              "data that only "
-              "holders of the secret can check; empty: none",
+              "file with a secret of at least 16 bytes: models and reports then hold a fingerprint "
+              "of the data that only holders of the secret can check; empty: none",
               Text{}, every(&JobFile::fingerprint_key)),
       setting("data.images",
               "images to learn from instead of a table: an IDX file, or a directory of PNG files of one size",
               Text{}, images(&ImageJob::images)),
-      setting("data.labels", "what each image must not tell: an IDX file, or a CSV table for a directory",
+      setting("data.labels",
+              "label of each image, which is to be hidden: an IDX file, or a CSV table for a "
+              "directory",
               Text{}, images(&ImageJob::labels)),
       setting("data.file_column", "column of that table with the name of a PNG file", Text{},
               label_columns(&LabelColumns::file)),
       setting("data.label_column", "column of that table with its label", Text{},
               label_columns(&LabelColumns::label)),
       setting("data.task_labels",
-              "what a recipient wants to predict from a released image: an IDX file, or a CSV table for a "
-              "directory; "
-              "the mechanism never looks at it",
+              "what a recipient wants to predict from a released image: an IDX file, or a CSV table "
+              "for a directory; the mechanism never sees it",
               Text{}, images(&ImageJob::task_labels)),
-      setting("data.task_column", "column of that table, or else of the one in data.labels, with that label",
-              Text{}, images(&ImageJob::task_column)),
+      setting("data.task_column",
+              "column with that label, in that table or, without one, in the table of data.labels", Text{},
+              images(&ImageJob::task_column)),
   };
 }
 
@@ -172,29 +173,32 @@ std::vector<Setting> read_settings() {
               csv(&CsvOptions::decimal)),
       setting("read.trim", "drop spaces around fields that are not in quotes", Flag{},
               csv(&CsvOptions::trim)),
-      setting("read.missing", "cells that stand for \"no value\"", Names{"list of texts"},
+      setting("read.missing", "cells that mean \"no value\"", Names{"list of texts"},
               csv(&CsvOptions::missing)),
   };
 }
 
 std::vector<Setting> role_settings() {
   return {
-      setting("roles.sensitive", "columns that must not be learned from the release", Sensitive{},
+      setting("roles.sensitive", "columns that must not be inferred from the release", Sensitive{},
               table(&TableJob::schema)),
       setting("roles.useful", "columns to release, changed as little as possible", Names{},
               schema(&Schema::useful)),
-      setting("roles.observed", "columns the mechanism looks at; empty: the useful ones", Names{},
+      setting("roles.observed", "columns the mechanism sees; empty: the useful ones", Names{},
               schema(&Schema::observed)),
-      setting("roles.keep", "columns copied into the release untouched", Names{}, schema(&Schema::keep)),
+      setting("roles.keep", "columns copied into the release unchanged", Names{}, schema(&Schema::keep)),
       setting("roles.task",
-              "columns that a recipient wants to predict from the release; the mechanism never looks at them",
+              "columns that a recipient wants to predict from the release; the mechanism never sees "
+              "them",
               Names{}, schema(&Schema::task)),
       setting("roles.side", "columns an attacker is assumed to know; used by audits", Names{},
               schema(&Schema::side)),
-      setting("roles.surrogate", "columns that stand for a sensitive attribute the table does not hold",
-              Names{}, schema(&Schema::surrogate)),
+      setting("roles.surrogate",
+              "columns that stand in for a sensitive attribute that the table does not hold", Names{},
+              schema(&Schema::surrogate)),
       setting("roles.group",
-              "rows with the same value here (one person, many rows) stay together when the table is split",
+              "rows with the same value here (one person, many rows) stay together when the table "
+              "is split",
               OneColumn{}, schema(&Schema::group)),
   };
 }
@@ -203,15 +207,14 @@ std::vector<Setting> encode_settings() {
   return {
       setting("encode.max_levels", "levels kept of a category; rarer ones are grouped", Whole{2, 4096},
               encoding(&EncodingOptions::max_levels)),
-      setting(
-          "encode.min_rows",
-          "rows that must stand behind every level, every end of a range and every other value of the table "
-          "that a model holds; rarer levels are grouped",
-          Whole{1, 1000000}, encoding(&EncodingOptions::min_rows)),
+      setting("encode.min_rows",
+              "least number of rows behind every level, every end of a range and every other value "
+              "of the table that a model holds; rarer levels are grouped",
+              Whole{1, 1000000}, encoding(&EncodingOptions::min_rows)),
       setting("encode.grid_cost",
               "what rounding a number to its automatic grid may cost, as a share of the column's variance",
               Real{0, 0.1}, encoding(&EncodingOptions::grid_cost)),
-      setting("encode.other", "what a released cell of the grouped level says", Text{},
+      setting("encode.other", "text of a released cell of the grouped level", Text{},
               encoding(&EncodingOptions::other)),
   };
 }
@@ -221,28 +224,28 @@ std::vector<Setting> mechanism_settings() {
   const auto family = place(
       JobPart::kTable, [](auto& job) -> auto& { return job.table.curve.training.family; });
   return {
-      setting(
-          "mechanism.family",
-          "finite: exact, for few category cells; noise-input: a network fed with noise; "
-          "noisy-code: a short code plus noise, then a decoder; codebook: one of finitely many codewords, "
-          "then "
-          "a row drawn for it, with an upper bound for every attacker; heads: each column cut into cells, "
-          "which a network keeps or replaces; auto: finite where it can be, otherwise heads",
-          Choice<Family>{{{"auto", Family::kAuto},
-                          {"finite", Family::kFinite},
-                          {"noise-input", Family::kNoiseInput},
-                          {"noisy-code", Family::kNoisyCode},
-                          {"codebook", Family::kCodebook},
-                          {"heads", Family::kHeads}}},
-          family, images(&ImageJob::family)),
+      setting("mechanism.family",
+              "finite: exact, for few combinations of categories; noise-input: a network with noise "
+              "among its inputs; noisy-code: a short code plus noise, then a decoder; codebook: "
+              "one of finitely many codewords, then a row drawn for it, with an upper bound for "
+              "every attacker; heads: each column divided into cells, which a network keeps or "
+              "replaces; auto: finite where possible, otherwise heads",
+              Choice<Family>{{{"auto", Family::kAuto},
+                              {"finite", Family::kFinite},
+                              {"noise-input", Family::kNoiseInput},
+                              {"noisy-code", Family::kNoisyCode},
+                              {"codebook", Family::kCodebook},
+                              {"heads", Family::kHeads}}},
+              family, images(&ImageJob::family)),
       setting("mechanism.hidden", "widths of the hidden layers of the mechanism's networks", Widths{},
               networks(&TableTrainingOptions::hidden), codebook(&CodebookOptions::hidden),
               heads(&HeadsOptions::hidden), image_code(&CodeImageOptions::encoder)),
       setting("mechanism.code_size", "numbers in the code of a noisy-code mechanism", Whole{1, 512, "auto"},
               networks(&TableTrainingOptions::code_size), images(&ImageJob::code_size)),
       setting("mechanism.code_radius",
-              "largest magnitude of each number of the code; its noise has deviation 1", Real{0.1, 100},
-              networks(&TableTrainingOptions::code_radius), image_code(&CodeImageOptions::radius)),
+              "largest magnitude of each number of the code; its noise has standard deviation 1",
+              Real{0.1, 100}, networks(&TableTrainingOptions::code_radius),
+              image_code(&CodeImageOptions::radius)),
       setting("mechanism.noise_inputs", "noise inputs of a noise-input mechanism and of heads", Whole{1, 512},
               networks(&TableTrainingOptions::noise_inputs), heads(&HeadsOptions::noise_inputs)),
       setting("mechanism.codewords", "codewords of a codebook; auto: one for 64 training rows, 8 to 512",
@@ -259,25 +262,24 @@ std::vector<Setting> usefulness_settings() {
   return {
       setting(
           "privacy.usefulness",
-          "what the release stays useful for: columns: each (of images: each pixel) stays close to the "
-          "original; "
-          "task: what predicts the task is kept; both: weighted, if there is a task",
+          "what the release preserves: columns: each column (for images: each pixel) stays "
+          "close to the original; task: what predicts the task; both: weighted, if there is a "
+          "task",
           Choice<Usefulness>{
               {{"columns", Usefulness::kColumns}, {"task", Usefulness::kTask}, {"both", Usefulness::kBoth}}},
           usefulness(JobPart::kCodebook), usefulness(JobPart::kHeads), images(&ImageJob::usefulness)),
       setting("privacy.task_weight",
-              "what a nat of lost information about a task weighs: of tables against a distortion of 1, of "
-              "images "
-              "against a nat of leakage",
+              "weight of a nat of lost information about a task: for tables relative to a "
+              "distortion of 1, for images relative to a nat of leakage",
               Real{0, 1000}, codebook(&CodebookOptions::task_weight), heads(&HeadsOptions::task_weight),
               images(&ImageJob::task_weight)),
       setting("privacy.row_weight",
-              "heads: what a network that tells released rows from original ones weighs against a distortion "
-              "of 1",
+              "heads: weight of the network that distinguishes released from original rows, "
+              "relative to a distortion of 1",
               Real{0, 1000}, heads(&HeadsOptions::row_weight)),
       setting("privacy.budget_form",
-              "dual: a multiplier is moved until the budget is met; expected: penalty on the mean "
-              "distortion; record: penalty on each record's",
+              "dual: a multiplier is adjusted until the budget is met; expected: penalty on the "
+              "mean distortion; record: penalty on the distortion of each record",
               Choice<BudgetForm>{{{"dual", BudgetForm::kDual},
                                   {"expected", BudgetForm::kExpected},
                                   {"record", BudgetForm::kRecord}}},
@@ -299,24 +301,21 @@ std::vector<Setting> privacy_settings() {
               "leakages that the points of a codebook aim at, in nats, instead of privacy.points spread "
               "automatically",
               PointNumbers{100, "leakages"}, curve(&TableCurveOptions::leakages)),
-      setting(
-          "privacy.redrawn",
-          "heads: how many releases at most are offered beside the points that redraw some columns from the "
-          "others, which stay as they are",
-          Whole{0, 12}, redrawn),
+      setting("privacy.redrawn",
+              "heads: largest number of additional releases that redraw some columns from the "
+              "others, which stay unchanged",
+              Whole{0, 12}, redrawn),
   };
   for (Setting& each : usefulness_settings()) out.push_back(std::move(each));
-  out.push_back(
-      setting("privacy.alpha",
-              "order of the adversary's loss in the game: 1: log-loss, which hides mutual information; "
-              "above: the alpha-loss, which hides alpha-leakage; inf: the chance of a right guess; for "
-              "sensitive categories",
-              Real{1, 1000, "inf"}, networks(&TableTrainingOptions::alpha)));
-  out.push_back(
-      setting("privacy.surrogate_slack",
-              "nats that the release may tell about the attribute beyond its surrogate; added to every "
-              "bound",
-              Real{}, table(&TableJob::surrogate_slack)));
+  out.push_back(setting("privacy.alpha",
+                        "order of the adversary's loss in the game: 1: log-loss, which hides mutual "
+                        "information; above: the alpha-loss, which hides alpha-leakage; inf: the probability "
+                        "of a correct guess; for sensitive categories",
+                        Real{1, 1000, "inf"}, networks(&TableTrainingOptions::alpha)));
+  out.push_back(setting("privacy.surrogate_slack",
+                        "nats that the release may reveal about the attribute beyond its surrogate; added to "
+                        "every bound",
+                        Real{}, table(&TableJob::surrogate_slack)));
   out.push_back(setting("privacy.unit", "unit in which information is shown",
                         Choice<bool>{{{"nats", false}, {"bits", true}}}, every(&JobFile::bits)));
   return out;
@@ -337,19 +336,19 @@ std::vector<Setting> train_settings() {
               image_code(&CodeImageOptions::adversary_steps)),
       setting("train.learning_rate", "step size of Adam", Real{1e-7, 1}, networks(&T::rate),
               heads(&HeadsOptions::rate), image_code(&CodeImageOptions::rate)),
-      setting("train.restarts", "independent trainings of each point, of which the best is kept",
+      setting("train.restarts", "independent training runs of each point, of which the best is kept",
               Whole{1, 100}, networks(&T::restarts), restarts_of_heads),
-      setting("train.seed", "fixes every draw of the training; releases use secure noise instead",
+      setting("train.seed", "determines every random draw of training; releases use secure noise instead",
               Whole{0, std::numeric_limits<std::int64_t>::max()}, curve(&TableCurveOptions::seed),
               image_curve(&ImageCurveOptions::seed)),
-      setting("train.threads", "threads; \"all\" takes one for each core", Whole{1, 1024, "all"},
+      setting("train.threads", "number of threads; \"all\" uses one for each core", Whole{1, 1024, "all"},
               curve(&TableCurveOptions::threads), image_curve(&ImageCurveOptions::threads)),
   };
 }
 
 std::vector<Setting> split_settings() {
   return {
-      setting("split.validation", "share of the rows used to choose between trainings and to stop them",
+      setting("split.validation", "share of the rows used to select among training runs and to stop them",
               Real{0, 0.9}, curve(&TableCurveOptions::validation)),
       setting("split.test", "share of the rows the mechanism never sees, on which it is measured",
               Real{0.01, 0.9}, curve(&TableCurveOptions::test), images(&ImageJob::test)),
@@ -359,15 +358,16 @@ std::vector<Setting> split_settings() {
 std::vector<Setting> release_settings() {
   return {
       setting("release.unknown",
-              "a record that cannot be released: fail: stop; reject: leave it out and list it; "
-              "nearest: take the grouped level or the mean",
+              "a record that cannot be released: fail: stop; reject: omit it and list it; nearest: "
+              "take the grouped level or the mean",
               Choice<UnknownRow>{{{"fail", UnknownRow::kFail},
                                   {"reject", UnknownRow::kReject},
                                   {"nearest", UnknownRow::kNearest}}},
               table(&TableJob::unknown)),
-      setting("release.task", "task columns: keep: released as they are; drop: not released",
+      setting("release.task", "task columns: keep: released unchanged; drop: not released",
               Choice<bool>{{{"keep", true}, {"drop", false}}}, schema(&Schema::task_kept)),
-      setting("release.constraints", "what holds in every released row: \"age >= 17\", \"end >= start\"",
+      setting("release.constraints",
+              "conditions that hold in every released row: \"age >= 17\", \"end >= start\"",
               Names{"list of texts"}, schema(&Schema::constraints)),
   };
 }
@@ -379,9 +379,8 @@ std::vector<Setting> audit_settings() {
       setting("audit.quick", "smaller attackers: faster, and less able to find a leak", Flag{}, quick,
               images(&ImageJob::quick)),
       setting("audit.limit",
-              "most leakage allowed of a table, in nats, by the upper end of the interval; if no trained "
-              "point keeps "
-              "it, the command ends with status 6",
+              "largest leakage allowed for a table, in nats, judged by the upper end of the "
+              "interval; if no trained point is within it, the command ends with status 6",
               Real{.word = "none"}, every(&JobFile::limit)),
   };
 }
@@ -392,7 +391,7 @@ std::vector<Setting> report_settings() {
               every(&JobFile::title)),
       setting("report.show_examples", "show some records before and after, useful columns only", Flag{},
               every(&JobFile::show_examples)),
-      setting("report.examples", "how many such records", Whole{1, 1000}, table(&TableJob::examples)),
+      setting("report.examples", "number of such records", Whole{1, 1000}, table(&TableJob::examples)),
   };
 }
 
@@ -420,19 +419,17 @@ ColumnSetting column_setting(std::string key, std::string help, Kind kind, Value
 std::vector<ColumnSetting> make_column_settings() {
   using C = ColumnSpec;
   return {
-      column_setting(
-          "type",
-          "integer and real are numbers; category one of some levels; identifier names a record and "
-          "is never modelled; date (2024-01-31) and timestamp (2024-01-31 12:30:00) are numbers of days and "
-          "of "
-          "microseconds",
-          Choice<ColumnType>{{{"integer", ColumnType::kInteger},
-                              {"real", ColumnType::kReal},
-                              {"category", ColumnType::kCategory},
-                              {"identifier", ColumnType::kIdentifier},
-                              {"date", ColumnType::kDate},
-                              {"timestamp", ColumnType::kTimestamp}}},
-          &C::type),
+      column_setting("type",
+                     "integer and real are numbers; category is one of several levels; identifier names a "
+                     "record and is never modelled; date (2024-01-31) and timestamp (2024-01-31 12:30:00) "
+                     "are numbers of days and of microseconds",
+                     Choice<ColumnType>{{{"integer", ColumnType::kInteger},
+                                         {"real", ColumnType::kReal},
+                                         {"category", ColumnType::kCategory},
+                                         {"identifier", ColumnType::kIdentifier},
+                                         {"date", ColumnType::kDate},
+                                         {"timestamp", ColumnType::kTimestamp}}},
+                     &C::type),
       column_setting("encoding",
                      "numbers as seen by the networks: standard: in standard deviations from the mean; rank: "
                      "normal scores of ranks; auto: rank for heavy tails",
@@ -440,10 +437,10 @@ std::vector<ColumnSetting> make_column_settings() {
                                               {"standard", NumericEncoding::kStandard},
                                               {"rank", NumericEncoding::kRank}}},
                      &C::encoding),
-      column_setting("weight", "importance of the column in the distortion, against others", Real{1e-6, 1e6},
-                     &C::weight),
-      column_setting("missing", "further cells of this column that stand for \"no value\"",
-                     Names{"list of texts"}, &C::missing),
+      column_setting("weight", "importance of the column in the distortion, relative to others",
+                     Real{1e-6, 1e6}, &C::weight),
+      column_setting("missing", "further cells of this column that mean \"no value\"", Names{"list of texts"},
+                     &C::missing),
       column_setting("max_levels", "as encode.max_levels, for this column", Whole{2, 4096, "default"},
                      &C::max_levels),
       column_setting(
@@ -451,15 +448,14 @@ std::vector<ColumnSetting> make_column_settings() {
           "released numbers are multiples of this; auto: the coarsest of 1, 2, 5 x 10^k that costs at most "
           "encode.grid_cost",
           Real{1e-12, 1e15, "auto"}, &C::grid),
-      column_setting(
-          "range",
-          "least and greatest number that is released; empty: where at least encode.min_rows rows lie beyond",
-          Range{}, &C::range),
-      column_setting(
-          "derived_from",
-          "category or number that this column follows from; in every release it is looked up again from the "
-          "released value",
-          Text{}, &C::derived_from),
+      column_setting("range",
+                     "smallest and largest number that is released; empty: where at least encode.min_rows "
+                     "rows lie beyond",
+                     Range{}, &C::range),
+      column_setting("derived_from",
+                     "category or number that determines this column; in every release the column is "
+                     "looked up again from the released value",
+                     Text{}, &C::derived_from),
   };
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// The one table of settings: which key of a job file stands for which member of which options. The parser of
-// the job file, the commented file of `ppan init`, the documentation (docs/formats.md) and suggestions for
-// unknown keys are all made from it. A default is that of the options; a key is rejected if no options in
-// use have it.
+// The one table of settings: it maps each key of a job file to a member of the options. The parser of the job
+// file, the commented file of `ppan init`, the documentation (docs/formats.md) and suggestions for unknown
+// keys are all made from it. The default is that of the options; a key is rejected if no options in use have
+// the member.
 
 #include <cstdint>
 #include <functional>
@@ -25,9 +25,9 @@ template <typename Target>
 struct BasicSetting {
   std::string key;    ///< "section.name"; for columns the bare name.
   std::string type;   ///< What may be written: "whole number", "text", ...
-  std::string range;  ///< Which of these are allowed; empty when all are.
+  std::string range;  ///< Which of these are allowed; empty: all.
   std::string help;   ///< What it does, with its unit. A sentence without a full stop.
-  /// Takes the value over; returns what is wrong with it, or nothing.
+  /// Stores the value; returns what is wrong with it, or nothing.
   std::function<std::string(Target&, const SettingValue&)> set;
   /// The value of `target` as TOML.
   std::function<std::string(const Target& target)> show;
@@ -37,7 +37,7 @@ struct BasicSetting {
 };
 using ColumnSetting = BasicSetting<ColumnSpec>;
 
-/// The parts of a job that have settings of their own.
+/// The parts of a job that have their own settings.
 enum class JobPart {
   kEvery,     ///< Every job.
   kTable,     ///< Every table.
@@ -46,10 +46,10 @@ enum class JobPart {
   kHeads,     ///< HeadsOptions: tables by heads.
   kImages,    ///< Images.
 };
-/// Whether the job uses what this part says.
+/// Whether the job uses this part.
 bool in_use(JobPart part, const JobFile& job);
 
-/// One setting of a job: it stands for a member of one part, or for the like of several.
+/// One setting of a job. It maps to a member of one part, or to corresponding members of several parts.
 struct Setting : BasicSetting<JobFile> {
   std::vector<JobPart> parts;
 

@@ -1,8 +1,7 @@
 #pragma once
 
-// A job about a table: which one, what its columns are and are for, and the options of everything that is
-// done with it. They are the option structs of the stages that do it, so that a default stands there and
-// nowhere else.
+// A job about a table: which table, the types and roles of its columns, and the options of all processing.
+// These are the option structs of the stages that do the work, so that a default exists once.
 
 #include <cstdint>
 #include <string>
@@ -22,16 +21,16 @@ struct TableJob {
   CsvOptions csv{};
   Schema schema{};
   EncodingOptions encoding{};  ///< Markers of missing values are those of `csv`; see encoding_options().
-  TableCurveOptions curve{};   ///< What `usefulness` and `encoding` say of it is put in by curve_options().
+  TableCurveOptions curve{};   ///< curve_options() fills in what follows from `usefulness` and `encoding`.
   Usefulness usefulness = Usefulness::kBoth;
   double surrogate_slack =
-      0;  ///< Nats that the release may tell about the attribute beyond its surrogate. At least 0.
+      0;  ///< Nats that the release may reveal about the attribute beyond its surrogate. At least 0.
   UnknownRow unknown = UnknownRow::kFail;
   std::int64_t examples = 10;  ///< Records that a report shows, if it shows any. 1 to 1000.
 };
 
-/// The options of the job with what follows from its other parts: rows behind every value that a model holds,
-/// and what a task weighs.
+/// The options of the job, completed with what follows from its other parts: the least number of rows behind
+/// every value in a model, and the weight of a task.
 TableCurveOptions curve_options(const TableJob& job);
 EncodingOptions encoding_options(const TableJob& job);
 

@@ -2,7 +2,7 @@
 
 namespace ppan {
 
-/// What the release should stay useful for: its columns or pixels, the task, or both.
+/// What the release should preserve: its columns or pixels, the task, or both.
 enum class Usefulness { kColumns, kTask, kBoth };
 
 }  // namespace ppan

@@ -30,7 +30,7 @@ void check_column(const Codebook& book, std::size_t c, const Encoding& encoding,
   const Index levels = column.levels.levels();
   const auto parent = static_cast<std::size_t>(column.parent);
   list.require(column.parent >= -1 && (column.parent < 0 || (parent < book.columns.size() && parent != c)),
-               field + ".parent", "is no other column");
+               field + ".parent", "is not another column");
   if (column.parent >= 0 && parent >= book.columns.size()) return;
   const Index above = column.parent < 0 ? 0 : book.columns[parent].levels.levels();
   list.require(column.in_code.rows() == book.codewords() && column.in_code.cols() == levels &&

@@ -1,18 +1,18 @@
 #pragma once
 
 // The codebook family: a codeword is drawn from P(c|w), then a row from a decoder that knows nothing but c.
-// For records that did not train it, Z depends on W through C alone, so I(X;Z) <= I(X;C): a matter of
-// counting (audit/code_certificate.h).
+// For records that did not train it, Z depends on W only through C, so I(X;Z) <= I(X;C), which can be
+// estimated by counting (audit/code_certificate.h).
 //
-// The decoder never hands out a stored row. Columns are levels (codebook_levels.h) joined by a tree, the
+// The decoder never releases a stored row. Columns are levels (codebook_levels.h) connected by a tree, the
 // Chow-Liu tree of the training rows: the root is drawn from its shares within c, every other column from
 //
 //     P(z_j | z_parent, c)  ~  n_c(z_parent, z_j) + s * P(z_j | z_parent) n_c(z_j) / n(z_j),
 //
-// n_c counts weighted with P(c|w): what the codeword's own rows say, and where they are few what all rows say
-// about the pair, reweighted by the codeword. Pairs that fewer than `least_rows` people have are never drawn
-// as long as their parent's level has another one. Every codeword stands for at least `least_rows` training
-// people, none of whom makes up more than 1 / least_rows of it.
+// where n_c are counts weighted with P(c|w). The first term comes from the rows of the codeword; the second,
+// which dominates where these are few, from all rows, reweighted by the codeword. Pairs with fewer than
+// `least_rows` people are never drawn if the level of the parent has another pair. Every codeword stands for
+// at least `least_rows` training people, none of whom makes up more than 1 / least_rows of it.
 
 #include <cstdint>
 #include <map>
@@ -34,9 +34,9 @@ namespace ppan {
 /// What the decoder knows about one released column.
 struct DecoderColumn {
   ColumnLevels levels{};
-  std::int32_t parent = -1;      ///< Released column it hangs on, or -1 for the root.
-  Matrix<float> in_code{};       ///< Codewords x levels: n_c(z_j).
-  Matrix<float> pair{};          ///< Parent's levels x levels: n(z_parent, z_j), pairs of too few people 0.
+  std::int32_t parent = -1;  ///< Its parent among the released columns, or -1 for the root.
+  Matrix<float> in_code{};   ///< Codewords x levels: n_c(z_j).
+  Matrix<float> pair{};      ///< Parent's levels x levels: n(z_parent, z_j), 0 for pairs with too few people.
   Matrix<float> pair_in_code{};  ///< Codeword, parent's level, level, n_c: a row for each, sorted.
 };
 
@@ -51,17 +51,17 @@ struct Codebook {
   double least_rows = 5;                 ///< s and k above.
 
   [[nodiscard]] Index codewords() const { return centres.centre.rows(); }
-  /// Problems of a codebook for these columns: sizes, trees with circles, numbers that are not finite.
+  /// Problems of a codebook for these columns: sizes, trees with cycles, numbers that are not finite.
   [[nodiscard]] Problems check(const Encoding& encoding, const Layout& observed_layout,
                                const std::vector<std::int32_t>& released) const;
 };
 
-/// Standard deviations at which the encoder sees numbers cut.
+/// The encoder clips numbers at this many standard deviations.
 inline constexpr float kFarthestFeature = 5;
 /// Number of features that the encoder sees.
 Index codebook_features(const Layout& observed_layout, const std::vector<ColumnLevels>& observed);
-/// The observed columns as features: the layout's matrix, numbers cut at 5 standard deviations, and a 1 where
-/// a number is at a spike.
+/// The observed columns as features: the layout's matrix, numbers clipped at 5 standard deviations, and a 1
+/// where a number is at a spike.
 void codebook_features(const EncodedRows& rows, const Encoding& encoding, const Layout& observed_layout,
                        const std::vector<ColumnLevels>& observed, Matrix<float>& out);
 /// The same where levels are known: of each observed column levels_of(), or null for one without spikes.

@@ -1,14 +1,14 @@
 #pragma once
 
-// Columns as finitely many levels: what a codeword's row is drawn in.
+// Columns as finitely many levels, from which the row of a codeword is drawn.
 //
 // A category has its levels. A number has a level for each of its spikes (values that a large share of the
-// rows have: many zeros, a favourite 40) and quantile bins for the rest; a bin holds the knots of segments
-// that about equally many rows fill. Missing is a level of its own. A value is drawn uniformly within a
-// segment and moved to the column's grid. A number of few different values, nearly all of which `least_rows`
-// people share, has listed bins: their knots are such values, as often as people have them, and one of them
-// is drawn. The ends of the first and last bin are values that `least_rows` people reach or exceed, so that
-// nobody's extreme value is handed out.
+// rows have: many zeros, a favourite 40) and quantile bins for the other values. A bin holds the knots of
+// segments with about equal numbers of rows. Missing is a level of its own. A value is drawn uniformly within
+// a segment and moved to the column's grid. A number of few different values, nearly all of which
+// `least_rows` people share, has listed bins: their knots are these values, repeated by frequency, and one of
+// them is drawn. The ends of the first and last bin are values that `least_rows` people reach or exceed, so
+// that nobody's extreme value is released.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -42,7 +42,7 @@ struct ColumnLevels {
   bool listed = false;  ///< Numbers: the knots of a bin are all that is drawn from it.
 
   [[nodiscard]] std::int32_t levels() const;
-  /// Level of a number as it would be written.
+  /// Level of a number after rounding to its written form.
   [[nodiscard]] std::int32_t level_of(double x) const;
   [[nodiscard]] std::int32_t missing_level() const { return levels() - 1; }
   /// Problems of levels that were read from a file.

@@ -65,7 +65,7 @@ std::string redrawn_text(const TableModel& model, const Heads& heads) {
     const auto column = static_cast<std::size_t>(model.released()[static_cast<std::size_t>(position)]);
     names.push_back(model.encoding().columns[column].name);
   }
-  return fmt::format("released as they are, but for columns that are redrawn from the others: {}",
+  return fmt::format("released unchanged, except for columns that are redrawn from the others: {}",
                      fmt::join(names, ", "));
 }
 
@@ -106,7 +106,7 @@ std::optional<ComponentEffect> try_component(const TableModel& model, std::size_
 std::string component_text(const TableModel& model, std::size_t component) {
   const TableComponent& part = model.components()[component];
   const std::string label = part.label.empty() ? "" : fmt::format("; labelled \"{}\"", part.label);
-  if (part.kind == ComponentKind::kUnchanged) return "released as they are (unchanged)" + label;
+  if (part.kind == ComponentKind::kUnchanged) return "released unchanged" + label;
   if (part.kind == ComponentKind::kConstant) return "replaced by one row for everybody (constant)" + label;
   if (part.kind == ComponentKind::kHeads &&
       forgets_rows(*part.heads, codebook_features(model.observed_layout(), part.heads->observed)))
@@ -118,7 +118,7 @@ std::string component_text(const TableModel& model, std::size_t component) {
   const std::string network = network_text(part);
   if (!effect) return fmt::format("a network: {}{}", network, label);
   if (effect->changed == 0)
-    return fmt::format("released as they are, by a network that changes nothing: {}{}", network, label);
+    return fmt::format("released unchanged, by a network that changes nothing: {}{}", network, label);
   if (effect->constant)
     return fmt::format("replaced by one row for everybody, by a network: {}{}", network, label);
   return fmt::format("a network that changes {:.0f} % of the cells of random rows: {}{}",

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a part of a model does, seen from what it does to rows and not from what it is called: a description
-// can say anything.
+// What a component of a model does, derived from its effect on rows and not from its label: a description can
+// say anything.
 
 #include <cstddef>
 #include <optional>
@@ -12,12 +12,12 @@
 namespace ppan {
 
 struct ComponentEffect {
-  double changed = 0;     ///< Share of the cells that are not what they were.
+  double changed = 0;     ///< Share of the cells that changed.
   bool constant = false;  ///< Every row became the same one.
 };
 
 /// Releases a few rows, drawn evenly over the levels and ranges of the columns, through one component.
-/// Nothing for a network too large to be tried in passing.
+/// Nothing for a network that is too large to try quickly.
 std::optional<ComponentEffect> try_component(const TableModel& model, std::size_t component);
 
 /// "releases rows as they are", "releases one row for everybody", or of which kind its network is and how

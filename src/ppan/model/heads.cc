@@ -102,12 +102,12 @@ Problems Heads::check(const Encoding& encoding, const Layout& observed_layout,
   for (const HeadPair& pair : pairs) {
     list.require(sized(pair.first, pair.second, pair.together.rows(), pair.together.cols()) &&
                      pair.together.allFinite(),
-                 "pairs", "must tell about two heads in their order");
+                 "pairs", "must name two heads in their order");
   }
   for (const HeadLink& link : links) {
     list.require(
         sized(link.first, link.second, link.logit.cols(), link.logit.rows()) && link.logit.allFinite(),
-        "links", "must tell about two heads in their order");
+        "links", "must name two heads in their order");
   }
   bool based = base.size() == heads.size();
   for (std::size_t h = 0; based && h < heads.size(); ++h)

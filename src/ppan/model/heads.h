@@ -1,12 +1,12 @@
 #pragma once
 
-// The heads family: every released column is cut into cells (levels of codebook_levels.h: categories, spikes,
-// quantile bins, missing), and a network draws a cell for each from a head of its own, one after the other:
-// either the own one is kept, or one is drawn that fits what was drawn before (heads_network.h). A number
-// whose cell is kept is released as it is, otherwise a value within the cell is drawn. Columns that depend on
-// each other closely are one head over the combinations that occur; derived columns have none and are looked
-// up again (row_rules.h). Cells that fewer than `least_rows` training people have together, where chance
-// would put many more, are never drawn together.
+// The heads family. Every released column is divided into cells (levels of codebook_levels.h: categories,
+// spikes, quantile bins, missing). A network draws a cell for each column from a separate head, one after the
+// other: either the row's own cell is kept, or a cell is drawn that fits the cells drawn before
+// (heads_network.h). A number whose cell is kept is released unchanged; otherwise a value within the cell is
+// drawn. Columns that depend closely on each other share one head over the combinations that occur. Derived
+// columns have no head and are looked up again (row_rules.h). Cells that fewer than `least_rows` training
+// people have together, where chance would produce many more, are never drawn together.
 
 #include <cstdint>
 #include <map>
@@ -39,7 +39,7 @@ struct Heads {
   std::vector<Head> heads{};             ///< Every released column that is not derived is in one of them.
   std::vector<HeadPair> pairs{};
   std::vector<HeadLink> links{};
-  std::vector<Vector<float>> base{};  ///< Of each head: with the links, what a redrawn cell is drawn from.
+  std::vector<Vector<float>> base{};  ///< Of each head: with the links, the distribution of redrawn cells.
   Vector<float> parameters{};         ///< See HeadsNetwork.
 
   [[nodiscard]] HeadsShape shape(Index features) const;
@@ -48,13 +48,13 @@ struct Heads {
                                const std::vector<std::int32_t>& released_columns) const;
 };
 
-/// Which cell of a head a combination of levels is. One that is no cell counts as the first that shares most
-/// levels with it.
+/// Finds the cell of a head for a combination of levels. A combination that is not a cell counts as the first
+/// cell that shares most levels with it.
 class CellFinder {
  public:
   CellFinder(const Head& head, const std::vector<ColumnLevels>& released);
-  /// The cell of each row, whose levels of each released column are `level`. Remembers what it had to look
-  /// for: not for several threads.
+  /// The cell of each row, whose levels of each released column are `level`. Caches its searches, so it is
+  /// not thread-safe.
   void find(const std::vector<Symbols>& level, std::int32_t* cell, std::size_t stride);
 
  private:
@@ -71,15 +71,15 @@ class CellFinder {
 CellRows cells_of(const std::vector<Head>& heads, const std::vector<ColumnLevels>& released,
                   const std::vector<Symbols>& level);
 
-/// The same heads, of which the last `count` draw without looking at the row (HeadsNetwork::forget_row), so
-/// that they tell nothing that the released others do not. With all of them, rows are independent of the
+/// The same heads, of which the last `count` draw independently of the row (HeadsNetwork::forget_row), so
+/// that they reveal nothing beyond the other released columns. With all of them, rows are independent of the
 /// people.
 Heads with_forgotten(const Heads& heads, std::size_t count, Index features);
-/// Whether all of them do.
+/// Whether all of them do so.
 bool forgets_rows(const Heads& heads, Index features);
-/// Heads without a network, of which the last `count` are redrawn from the others and the rest stays as it
-/// is. What is drawn never depends on the own cells of those that are redrawn, so that nobody learns more
-/// from them than from the other columns alone.
+/// Heads without a network, of which the last `count` are redrawn from the others, which stay unchanged. A
+/// redrawn cell never depends on the row's own cell, so the redrawn columns reveal no more than the other
+/// columns alone.
 Heads with_redrawn(const Heads& heads, std::size_t count, Index features);
 /// Positions of the released columns that are redrawn; nothing if some head is neither redrawn nor kept.
 std::optional<std::vector<std::int32_t>> redrawn_columns(const Heads& heads, Index features);

@@ -6,16 +6,16 @@
 //     P_h(c) = keep_h [c = own_h] + (1 - keep_h) ( r_h [c = own_h] + (1 - r_h) S_h(c) )
 //     keep_h = logistic(kGateScale (network(w, noise)_h + gate_h(own_h)))
 //     r_h    = R_h(own_h),  R_h(c) = softmax(base_h(c) + sum_g link_gh(c, z_g))
-//     S_h(c) = softmax over the others of base_h(c) + sum_g link_gh(c, z_g) + network(w, noise)_h,c +
-//     table_h(own_h, c),
+//     S_h(c) = softmax over the other cells of
+//                base_h(c) + sum_g link_gh(c, z_g) + network(w, noise)_h,c + table_h(own_h, c),
 //
-// over those cells that can stand beside what the earlier heads drew (HeadPair). R is a model of the column
-// given those that were drawn before (HeadLink), fitted once. With network and table 0, a head that keeps
-// nothing redraws its column from what is released of the others, which tells nobody anything new. Whether
-// the own cell stays is the gate's matter alone: where S could give it too, it learned to while distortion
-// was expensive, and the gate had nothing left to say. The noise is shared by all heads, so that columns can
-// change together. Parameters are one flat vector: the network's (outputs: all cells, then a gate for each
-// head), then table_h of each head, a column for each own cell, then gate_h of each head.
+// over those cells that are compatible with what the earlier heads drew (HeadPair). R is a model of the
+// column given those drawn before (HeadLink), fitted once. With network and table 0, a head that keeps
+// nothing redraws its column from the other released columns, which reveals nothing new. Only the gate
+// decides whether the own cell stays: when S could also draw it, S learned to do so while distortion was
+// expensive, and the gate became useless. The noise is shared by all heads, so that columns can change
+// together. Parameters are one flat vector: the network's (outputs: all cells, then a gate for each head),
+// then table_h of each head, a column for each own cell, then gate_h of each head.
 
 #include <utility>
 #include <vector>
@@ -27,11 +27,11 @@
 
 namespace ppan {
 
-/// Two heads some of whose cells never stand together.
+/// Two heads some of whose cells never occur together.
 struct HeadPair {
   std::int32_t first = 0;    ///< Drawn before ...
   std::int32_t second = 0;   ///< ... this one.
-  Matrix<float> together{};  ///< Cells of `first` x cells of `second`: 1, or 0 for those that never do.
+  Matrix<float> together{};  ///< Cells of `first` x cells of `second`: 1, or 0 for pairs that never occur.
 };
 
 /// What a drawn cell adds to the logits of a later head. Fitted once, and not trained.
@@ -51,11 +51,11 @@ struct HeadsShape {
   std::vector<Vector<float>> base;  ///< Of each head; empty: 0.
 };
 
-/// Gates have far to go between keeping and redrawing, in steps that suit the weights of a network.
+/// Gates must travel far between keeping and redrawing, in steps that suit the weights of a network.
 inline constexpr double kGateScale = 3;
-/// Gates end here: from farther off there would be no way back in time.
+/// Gates are clipped here: from farther away they could not return in time.
 inline constexpr double kMostGate = 6;
-/// No training gets here: gates that never and that always keep.
+/// Values that no training reaches: gates that never keep and gates that always keep.
 inline constexpr double kNeverKept = -100;
 inline constexpr double kAlwaysKept = 100;
 
@@ -77,11 +77,10 @@ class HeadsNetwork {
                                                       const Vector<Scalar>& parameters) const;
   /// The heads that a head depends on, in their order.
   [[nodiscard]] std::vector<std::int32_t> drawn_before(std::size_t head) const;
-  /// log R of a head, but for a constant, given the cells of those; minus infinity for cells that cannot
-  /// stand beside them.
+  /// log R of a head, up to a constant, given the cells of those; minus infinity for incompatible cells.
   void model(std::size_t head, const std::int32_t* drawn, Vector<Scalar>& out) const;
-  /// Whether nothing that was drawn speaks against a cell. A cell that does not fit may stay all the same,
-  /// where none does.
+  /// Whether a cell is compatible with those drawn. An incompatible own cell may still stay where no cell is
+  /// compatible.
   [[nodiscard]] bool fits(std::size_t head, std::int32_t cell, const std::int32_t* drawn) const;
   /// The network begins at 0 outputs, the tables with `table`, cells x own cells of each head, the gates with
   /// `gate`.
@@ -89,25 +88,25 @@ class HeadsNetwork {
                   Vector<Scalar>& parameters) const;
   /// Sets the gates of one head, and its table to 0.
   void set_head(std::size_t head, Scalar gate, Vector<Scalar>& parameters) const;
-  /// A head that keeps nothing and does not look at the row: it draws from R alone.
+  /// Makes a head keep nothing and ignore the row: it draws from R alone.
   void forget_row(std::size_t head, Vector<Scalar>& parameters) const;
   /// Whether a head does so.
   [[nodiscard]] bool forgets_row(std::size_t head, const Vector<Scalar>& parameters) const;
-  /// A head that keeps its cell in every row, where that can stand beside what was drawn before.
+  /// Makes a head keep its cell in every row where it is compatible with what was drawn before.
   void keep_row(std::size_t head, Vector<Scalar>& parameters) const;
   [[nodiscard]] bool keeps_row(std::size_t head, const Vector<Scalar>& parameters) const;
 
   /// Cells drawn for rows with these features (rows x features) and own cells (heads x rows): `noise` is rows
-  /// x noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and which
-  /// comes instead.
+  /// x noise inputs, `uniform` 2 heads x rows, on [0, 1): for each head whether its cell stays, and its
+  /// replacement.
   void draw(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
             const Matrix<Scalar>& noise, const Matrix<Scalar>& uniform, CellRows& drawn);
-  /// The same draws without probabilities and gradients: most cells stay, and what would come instead is
-  /// worked out only where one does not.
+  /// The same draws without probabilities and gradients. Most cells stay, and a replacement is computed only
+  /// where one does not.
   void draw_only(const Vector<Scalar>& parameters, const Matrix<Scalar>& features, const CellRows& own,
                  const Matrix<Scalar>& noise, const Matrix<Scalar>& uniform, CellRows& drawn);
   /// Whether the gate of a head kept the own cell in the last draw. The own cell can be drawn again by
-  /// chance, and then nothing else of the row may stay with it: its number would tell whose row it is.
+  /// chance. Its original number must then not be kept, because it would identify the row.
   [[nodiscard]] bool stays(std::size_t head, Index row) const {
     return stays_(static_cast<Index>(head), row);
   }
@@ -159,7 +158,7 @@ class HeadsNetwork {
   Matrix<Scalar> hidden_;       // of them
   Matrix<Scalar> logit_;        // and of their cells
   Vector<Scalar> chances_;      // S of one of them
-  Vector<Scalar> model_;        // log R of a head, but for a constant
+  Vector<Scalar> model_;        // log R of a head, up to a constant
   Matrix<Scalar> probability_;  // cells x rows
   Matrix<Scalar> d_logit_;      // cells and gates x rows
   Matrix<Scalar> d_output_;     // rows x cells and gates

@@ -45,7 +45,7 @@ Problems ImageModel::check() const {
 }
 
 ImageReleaser::ImageReleaser(const ImageModel& model) : model_(model) {
-  require_none(model_.check(), "this is no model for images:", ErrorCode::kBadInput);
+  require_none(model_.check(), "this is not a model for images:", ErrorCode::kBadInput);
   for (const ImageComponent& component : model_.components) {
     mechanism_.emplace_back();
     if (component.kind != ComponentKind::kTrained) continue;
@@ -53,7 +53,7 @@ ImageReleaser::ImageReleaser(const ImageModel& model) : model_(model) {
     options.draws = 1;
     mechanism_.back() = make_mechanism(options, image_shape(model_.pixels()));
     if (mechanism_.back()->parameters().size() != component.parameters.size()) {
-      throw Error(ErrorCode::kBadInput, "this is no model for images: a network has " +
+      throw Error(ErrorCode::kBadInput, "this is not a model for images: a network has " +
                                             std::to_string(component.parameters.size()) +
                                             " parameters instead of " +
                                             std::to_string(mechanism_.back()->parameters().size()));

@@ -57,8 +57,8 @@ class ImageReleaser {
 /// Images with their labels, released; labels and names are those of `set`.
 ImageSet release_images(const ImageModel& model, const ImageSet& set, RandomSource& random);
 
-/// -mean_j [y_j log z_j + (1 - y_j) log(1 - z_j)] of each image, nats per pixel. Brightness of z is kept
-/// 1e-7 away from 0 and 1, where a float can no longer tell; the unchanged image costs its own entropy.
+/// -mean_j [y_j log z_j + (1 - y_j) log(1 - z_j)] of each image, nats per pixel. Brightness of z is kept 1e-7
+/// away from 0 and 1, the resolution of a float; the unchanged image costs its own entropy.
 Vector<double> pixel_cross_entropy(const Matrix<float>& y, const Matrix<float>& z);
 
 }  // namespace ppan

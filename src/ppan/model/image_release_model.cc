@@ -104,7 +104,7 @@ ImageModel images_of(const ModelContainer& container) {
 
 std::string component_text(const ImageComponent& component) {
   const std::string label = component.label.empty() ? "" : fmt::format("; labelled \"{}\"", component.label);
-  if (component.kind == ComponentKind::kUnchanged) return "released as they are (unchanged)" + label;
+  if (component.kind == ComponentKind::kUnchanged) return "released unchanged" + label;
   if (component.kind == ComponentKind::kConstant)
     return "replaced by one image for everybody (constant)" + label;
   std::string text = fmt::format("a network: {}, {} parameters", to_string(component.mechanism.kind),
@@ -113,7 +113,7 @@ std::string component_text(const ImageComponent& component) {
     text += fmt::format(", code of {} numbers within ±{:g}", component.mechanism.code,
                         component.mechanism.code_radius);
   if (!component.mechanism.gate.empty())
-    text += "; a gate releases images that are expensive to hide as they are";
+    text += "; a gate releases images unchanged that are expensive to hide";
   return text + label;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A model of images as it is kept, in the container of every model (model_file.h, docs/formats.md).
+// An image model as it is stored, in the container of every model (model_file.h, docs/formats.md).
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -31,7 +31,7 @@ struct ImageReleaseModel {
 
 ModelContainer to_container(const ImageReleaseModel& model);
 /// Throws Error(kBadInput) for a container that to_container() would not have written; `name` is for
-/// messages. Memory for networks is claimed only if the file holds their parameters.
+/// messages. Memory for networks is allocated only if the file holds their parameters.
 ImageReleaseModel image_model_from_container(const ModelContainer& container, std::string_view name);
 
 /// All or nothing. With a key, the file is signed.
@@ -39,7 +39,7 @@ void save_model(const std::filesystem::path& path, const ImageReleaseModel& mode
                 const SigningKey* key = nullptr);
 
 /// One model that releases an image by `second` with probability `second_weight`, otherwise by `first`; for
-/// `weight` 0 or 1 one of them as it is. Throws Error(kUsage) if they are for different images.
+/// `weight` 0 or 1 one of them unchanged. Throws Error(kUsage) if they are for different images.
 ImageReleaseModel mix_models(const ImageReleaseModel& first, const ImageReleaseModel& second,
                              double second_weight);
 
@@ -53,7 +53,7 @@ nlohmann::json to_json(const ImageReleaseModel& model);
 ImageSet release_images(const ImageReleaseModel& model, const ImageSet& set, RandomSource& random,
                         std::string_view name);
 
-/// A model of either kind, told apart by its description.
+/// A model of either kind, distinguished by its description.
 using AnyModel = std::variant<ReleaseModel, ImageReleaseModel>;
 AnyModel load_any_model(const std::filesystem::path& path);
 /// Of a container that was read already; `name` is for messages.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The levels of one column made ready for a release, which looks them up and draws from them for every row:
-// levels_of() and draw_cell() of codebook_levels.h, to the bit and from the same random numbers.
+// The levels of one column prepared for a release, which looks them up and draws from them for every row: the
+// same bits as levels_of() and draw_cell() of codebook_levels.h, from the same random numbers.
 
 #include <cstdint>
 #include <vector>
@@ -50,7 +50,7 @@ class LevelTable {
   std::vector<double> marks_;     // spikes and ends of bins, increasing
   std::vector<Between> between_;  // one more
   // The range of the marks in equal parts, each with the number of marks before it. Few marks lie in one
-  // part: a search that begins there ends sooner than one among all of them.
+  // part, so a search that begins there is shorter than one over all marks.
   std::vector<std::uint32_t> bucket_;  // empty: they lie too close
   double buckets_per_unit_ = 0;
   std::vector<double> padded_;  // marks, then infinities

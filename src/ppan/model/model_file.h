@@ -1,8 +1,8 @@
 #pragma once
 
-// The container of a model: safetensors, with the whole self-description as JSON in its metadata. Byte for
-// byte in docs/formats.md. The reader is meant for files from strangers: nothing of a file is used before all
-// of it has been checked.
+// The container of a model: safetensors, with the whole self-description as JSON in its metadata.
+// docs/formats.md defines it byte by byte. The reader is meant for untrusted files: nothing of a file is used
+// before all of it has been checked.
 
 #include <cstdint>
 #include <filesystem>
@@ -36,8 +36,8 @@ struct ModelContainer {
       nlohmann::json::object();  ///< The self-description: schema, encoding, training, ...
   std::map<std::string, Tensor> tensors{};
   std::string checksum{};  ///< SHA-256 of the file as read, 64 hexadecimal digits. Ignored when writing.
-  /// Public key, 64 hexadecimal digits, of whoever signed the file as read; the signature was found to hold.
-  /// Empty: nobody did. Ignored when writing.
+  /// Public key of the signer of the file as read, 64 hexadecimal digits; the signature was verified. Empty:
+  /// not signed. Ignored when writing.
   std::string signer{};
 
   /// The tensor of this name, type and shape. Throws Error(kBadInput) naming what is there instead.
@@ -67,7 +67,7 @@ ModelContainer parse_model(std::string_view bytes, std::string_view name, const 
 /// model_bytes() to a file, all or nothing.
 void write_model(const std::filesystem::path& path, const ModelContainer& model,
                  const SigningKey* key = nullptr);
-/// Nothing of the file is read before what comes before it was found good, and none of it twice.
+/// Every part of the file is read once, and only after all parts before it were checked.
 ModelContainer read_model(const std::filesystem::path& path, const ModelLimits& limits = {});
 
 }  // namespace ppan

@@ -89,7 +89,7 @@ std::optional<Estimate> between(const std::optional<Estimate>& a, const std::opt
 
 // How far the finding can be trusted.
 std::string upper_end_text(double upper_end, const std::optional<double>& power, InformationUnit unit) {
-  std::string out = fmt::format("allows for up to {:.4f} {}", from_nats(upper_end, unit), to_string(unit));
+  std::string out = fmt::format("upper end {:.4f} {}", from_nats(upper_end, unit), to_string(unit));
   if (power)
     out += fmt::format("; this audit finds {:.4f} and more with probability 0.9", from_nats(*power, unit));
   return out;

@@ -1,7 +1,6 @@
 #pragma once
 
-// What a model says of where it comes from and of how it was audited: the same for models of tables and of
-// images.
+// The origin and the audit of a model, for table and image models alike.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -22,7 +21,7 @@ nlohmann::json estimate_to_json(const Estimate& estimate);
 struct ColumnChange {
   std::string name{};
   bool numeric = false;
-  double weight = 1;      ///< Of the column in the total, before they are brought to sum 1.
+  double weight = 1;      ///< Of the column in the total, before normalisation.
   double changed = 0;     ///< Share of the cells that are not what they were.
   double distortion = 0;  ///< Categories: `changed`. Numbers: mean squared error in variances of the column.
   /// Numbers: root mean squared error in standard deviations (of the scale on which the column is encoded,
@@ -30,18 +29,18 @@ struct ColumnChange {
   double rms_error = 0;
 };
 
-/// Where a model comes from. Told to people; a release does not depend on it.
+/// Where a model comes from. For people only; a release does not depend on it.
 struct ModelOrigin {
   std::string program{};               ///< "ppan 0.1.0".
   std::string title{};                 ///< Of the job.
   std::string label{};                 ///< "point 7", or "mixture of point 6 and point 7".
   std::optional<double> budget{};      ///< Distortion asked for.
   std::optional<double> distortion{};  ///< Measured on held-out rows (of a mixture: expected from its parts).
-  std::optional<double> changed{};     ///< Share of the released cells that are not what they were.
+  std::optional<double> changed{};     ///< Share of the released cells that changed.
   std::vector<ColumnChange> columns{};
   std::optional<Estimate> leakage{};  ///< By fresh attackers, on held-out rows, when the curve was made.
-  std::optional<double> upper_end{};  ///< What that finding allows for, nats (AttributeAudit::upper_end).
-  std::optional<double> power{};  ///< Least leakage that would have been found with probability 0.9, nats.
+  std::optional<double> upper_end{};  ///< Upper end of that finding, nats (AttributeAudit::upper_end).
+  std::optional<double> power{};  ///< Smallest leakage that would have been found with probability 0.9, nats.
   bool inconclusive = false;
   std::string task{};  ///< What a recipient can still predict, in words; empty without tasks.
   std::string stop{};  ///< Why training ended.
@@ -62,8 +61,8 @@ struct AuditFinding {
   std::optional<double> accuracy{};        ///< Share of the rows that the best attacker got right.
   std::optional<double> prior_accuracy{};  ///< The same without the release.
   std::optional<Estimate> upper{};         ///< The tightest upper bound.
-  std::optional<double> upper_end{};       ///< What the finding allows for, nats.
-  std::optional<double> power{};           ///< Least leakage found with probability 0.9, nats.
+  std::optional<double> upper_end{};       ///< Upper end of the finding, nats.
+  std::optional<double> power{};           ///< Smallest leakage found with probability 0.9, nats.
   std::optional<Estimate> forecast{};      ///< What ten times the rows would find.
   bool inconclusive = false;
 };
@@ -87,11 +86,10 @@ ModelAudit audit_from_json(const nlohmann::json& json);
 /// the mean of theirs, leakage at most that.
 ModelOrigin mix_origins(const ModelOrigin& first, const ModelOrigin& second, double second_weight);
 
-/// What is told of every model's leakage and making, a line each, as name and text: `of` is what it was made
-/// from, "rows" or "images".
+/// Lines (name and text) about the leakage and the training of a model; `of` is "rows" or "images".
 std::vector<std::pair<std::string, std::string>> origin_lines(const ModelOrigin& origin, std::string_view of,
                                                               InformationUnit unit);
-/// The same of its audit, or that there was none.
+/// The same about its audit, or that there was none.
 std::vector<std::pair<std::string, std::string>> audit_lines(const std::optional<ModelAudit>& audit,
                                                              std::string_view of, InformationUnit unit);
 

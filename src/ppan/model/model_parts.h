@@ -8,8 +8,7 @@
 
 namespace ppan {
 
-/// A model taken apart for storage: a description that is JSON, and arrays by name. Nothing else is needed to
-/// put it together again.
+/// The parts of a model for storage: a JSON description and named arrays. They are sufficient to rebuild it.
 struct ModelParts {
   nlohmann::json description = nlohmann::json::object();
   std::map<std::string, Matrix<float>> tensors{};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Signatures of model files: Ed25519, by OpenSSL. A model's description, its audit among it, is what people
-// trust; a signature says whose word that is. Keys are PEM files as `openssl genpkey -algorithm ed25519` and
+// Signatures of model files: Ed25519, by OpenSSL. People trust the description of a model, including its
+// audit; a signature says who vouches for it. Keys are PEM files as `openssl genpkey -algorithm ed25519` and
 // `openssl pkey -pubout` write them.
 
 #include <cstddef>

@@ -223,8 +223,8 @@ std::string describe(const ReleaseModel& model, InformationUnit unit) {
   line("useful", names(schema.useful));
   line("keep", names(schema.keep));
   if (!schema.task.empty())
-    line("task",
-         fmt::format("{} ({})", names(schema.task), schema.task_kept ? "released as it is" : "not released"));
+    line("task", fmt::format("{} ({})", names(schema.task),
+                             schema.task_kept ? "released unchanged" : "not released"));
   line("side", names(schema.side));
   line("releases", names(model.order));
   line("bad rows", std::string(to_string(model.unknown)));

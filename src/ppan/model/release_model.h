@@ -1,7 +1,7 @@
 #pragma once
 
-// A model as it is kept: the mechanism, how its tables are written, and where it comes from. Everything that
-// a release needs and everything that `ppan show` tells is in this one value, and in the one file it is saved
+// A table model as it is stored: the mechanism, the format of its tables, and its origin. Everything that a
+// release needs and everything that `ppan show` prints is in this one value, and in the one file it is saved
 // as (docs/formats.md).
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class SigningKey;
 
 struct ModelContainer;
 
-/// How the tables are written that a model was trained on and releases.
+/// The format of the tables that a model was trained on and releases.
 struct TableFormat {
   std::optional<char> delimiter{};  ///< Absent: detected in each table.
   bool header = true;
@@ -61,8 +61,8 @@ void save_model(const std::filesystem::path& path, const ReleaseModel& model,
 ReleaseModel load_model(const std::filesystem::path& path);
 
 /// One model that releases a row by `second` with probability `second_weight`, otherwise by `first`; for
-/// `weight` 0 or 1 one of them as it is. Its distortion is the mean of theirs, and its leakage at most that,
-/// by convexity; what it says of its origin tells so. Throws Error(kUsage) if they were not trained in one
+/// `weight` 0 or 1 one of them unchanged. Its distortion is the mean of theirs, and its leakage at most the
+/// mean of theirs, by convexity; its origin says so. Throws Error(kUsage) if they were not trained in one
 /// run.
 ReleaseModel mix_models(const ReleaseModel& first, const ReleaseModel& second, double second_weight);
 

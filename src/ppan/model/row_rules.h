@@ -1,9 +1,9 @@
 #pragma once
 
-// What holds in every released row, whatever mechanism it went through: derived columns are looked up again
-// from the released value of their source, and constraints are met by moving the cells that break them. Both
-// are functions of the released row alone, so they tell nothing more about the record, and bounds on what the
-// release tells keep holding.
+// Rules that hold in every released row, whatever the mechanism: derived columns are looked up again from the
+// released value of their source, and cells that violate a constraint are changed until it holds. Both are
+// functions of the released row alone, so they reveal nothing more about the record, and bounds on the
+// leakage still hold.
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ class RowRules {
   RowRules(const Schema& schema, const Encoding& encoding);
 
   [[nodiscard]] bool empty() const { return derived_.empty() && constraints_.empty(); }
-  /// Makes every row of `rows` keep the rules.
+  /// Applies the rules to every row of `rows`.
   void apply(EncodedRows& rows) const;
   /// Whether row `row` keeps constraint `number` (of schema.constraints). A missing value keeps every
   /// constraint.
@@ -40,7 +40,7 @@ class RowRules {
 
   const Encoding* encoding_ = nullptr;
   std::vector<std::int32_t> derived_;
-  bool derived_again_ = false;  // some follow from a number, which a constraint may move
+  bool derived_again_ = false;  // some follow from a number, which a constraint may change
   std::vector<Bound> constraints_;
 };
 

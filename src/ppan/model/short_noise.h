@@ -1,7 +1,7 @@
 #pragma once
 
-// Random numbers of a release in single precision. Half a word of the secure source is enough for each: what
-// a probability is off by, 2^-32, is less than what rounding to a float does to it.
+// Random numbers of a release in single precision. Half a word of the secure source is enough for each: the
+// error of a probability, 2^-32, is smaller than the rounding error of a float.
 
 #include "ppan/core/matrix.h"
 #include "ppan/core/random.h"

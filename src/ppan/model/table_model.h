@@ -14,7 +14,7 @@
 //
 // Heads (see table_distortion.h): the likeliest level of a category, the value of a number, missing where its
 // logit is above 0. The heads are functions of the code, so whatever they do I(X;Z) <= I(X;C). A noise-input
-// component may leave numbers as they are that it would hardly change.
+// component may leave numbers unchanged that it would change very little.
 
 #include <cstdint>
 #include <memory>
@@ -49,15 +49,15 @@ struct TableComponent {
   // Trained.
   MechanismOptions mechanism{};  ///< kNoisyCode, kNoiseInput or kFinite.
   Vector<float> parameters{};
-  /// kNoiseInput: a number that would move by no more than this, in standard deviations of its column, is
-  /// released as it is. 0 to 1.
+  /// kNoiseInput: a number that would change by no more than this, in standard deviations of its column, is
+  /// released unchanged. 0 to 1.
   double keep_within = 0;
 
   std::shared_ptr<const Codebook> codebook{};  ///< Codebook.
   std::shared_ptr<const Heads> heads{};        ///< Heads.
 };
 
-/// A model taken apart for storage (model_parts.h).
+/// The parts of a model for storage (model_parts.h).
 struct ModelParts;
 
 class TableModel {
@@ -125,8 +125,8 @@ inline constexpr std::int32_t kMostCells = 1024;
 Attribute<float> observed_attribute(const EncodedRows& rows, const Encoding& encoding, const Layout& layout,
                                     MechanismKind kind);
 
-/// The coin toss between two models of the same schema and encoding: `second` with probability
-/// `second_weight`, from 0 to 1. Throws Error(kUsage) if they differ.
+/// The mixture of two models of the same schema and encoding: `second` with probability `second_weight`, from
+/// 0 to 1. Throws Error(kUsage) if they differ.
 TableModel mix(const TableModel& first, const TableModel& second, double second_weight);
 
 /// Models without anything trained. `rows` are the training rows, which fix the constant.

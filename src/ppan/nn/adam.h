@@ -30,7 +30,7 @@ struct AdamOptions {
 template <typename Scalar>
 class Adam {
  public:
-  /// All that the next step depends on, beside the options. Moments are empty before the first step.
+  /// Everything that the next step depends on, except the options. Moments are empty before the first step.
   struct State {
     double beta1_power = 1;
     double beta2_power = 1;

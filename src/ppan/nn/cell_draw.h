@@ -32,18 +32,18 @@ struct CellRecord {
 /// More cells than a head of a model may have.
 inline constexpr std::ptrdiff_t kMostDrawnCells = 4096 + 16;
 
-/// The cell of each record. `x` is inputs x records. Cells of less than 1e-30 of the likeliest are never
-/// drawn; where there is no other, or a logit is not a number, it is any of those that `table` is finite for,
-/// or 0.
+/// The cell of each record. `x` is inputs x records. Cells with less than 1e-30 of the largest probability
+/// are never drawn. If there is no other cell, or a logit is not a number, the result is any cell for which
+/// `table` is finite, or 0.
 void draw_record_cells(const CellDraw& how, std::ptrdiff_t records, const CellRecord* record, const float* x,
                        std::int32_t* cell);
-/// The same where the chances of a slot are known: `sums` holds, cells x slots, those of each cell and all
-/// before it. `left` is on [0, 1 - chance of the own cell), which is left out. Cells of chance 0 are never
+/// The same where the probabilities of a slot are known: `sums` holds, cells x slots, their cumulative sums.
+/// `left` is on [0, 1 - probability of the own cell), which is left out. Cells of probability 0 are never
 /// drawn.
 void draw_known_cells(std::ptrdiff_t cells, const float* sums, std::ptrdiff_t records,
                       const CellRecord* record, std::int32_t* cell);
 
-/// From where on gates are cut, and where they never or always keep.
+/// Where gates are clipped, and where they never or always keep.
 struct GateEnds {
   float most = 0;
   float never = 0;

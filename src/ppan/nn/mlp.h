@@ -1,8 +1,9 @@
 #pragma once
 
 // A multilayer perceptron: A_l = f(A_{l-1} W_l + b_l), the last layer linear (heads apply their own
-// function). It holds its shape and nothing else. Parameters are a stretch of somebody's flat vector, layer
-// after layer, W_l column-major then b_l; so an optimiser, a checkpoint and a model file each see one array.
+// function). It holds its shape and nothing else. Parameters are a part of a flat vector owned by the caller,
+// layer after layer, W_l column-major then b_l. So an optimiser, a checkpoint and a model file each see one
+// array.
 
 #include <vector>
 
@@ -19,15 +20,15 @@ struct MlpShape {
   Index outputs = 1;
   Activation activation = Activation::kRelu;  ///< Of the hidden layers.
   bool bias = true;
-  /// A direct linear path from input to output, added to the last layer: what is linear need not be learned
-  /// through the hidden units. Its inputs x outputs weights stand behind the layers'.
+  /// A direct linear path from input to output, added to the last layer: the linear part need not be learned
+  /// through the hidden units. Its inputs x outputs weights follow those of the layers.
   bool skip = false;
 
   [[nodiscard]] Problems check() const;
 };
 
-/// Layer values of one forward pass, and room for the way back. Reused: after the first pass with a given
-/// number of rows nothing is allocated.
+/// Layer values of one forward pass, and memory for the backward pass. Reused: after the first pass with a
+/// given number of rows, nothing is allocated.
 template <typename Scalar>
 struct MlpWorkspace {
   std::vector<Matrix<Scalar>> layer;  ///< Output of each layer; the last is the output of the network.

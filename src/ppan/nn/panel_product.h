@@ -1,15 +1,15 @@
 #pragma once
 
-// The three products of a wide dense layer for a mini-batch, faster than a general BLAS by what it cannot
-// know: that one factor, the batch, is small. Only the batch is brought into panels (a register's width of
-// rows, term after term); the weights, ten times as much, are read once where they lie. And rows that do not
-// fill a register cost what they are, not a register. docs/decisions/0002-dense-kernels.md has the
+// The three products of a wide dense layer for a mini-batch. They are faster than a general BLAS because they
+// use what it cannot know: that one factor, the batch, is small. Only the batch is packed into panels (a
+// register's width of rows, term after term); the weights, ten times as much, are read once, in place. Rows
+// that do not fill a register cost only their share of it. docs/decisions/0002-dense-kernels.md has the
 // measurement.
 
-// They need AVX-512, whose 32 registers hold the tiles. panel_product.cc alone is compiled for it, on every
-// x86-64 machine, and dense.cc asks the processor before it calls anything here. So that no code for AVX-512
-// reaches other files through the linker, panel_product.cc includes nothing with inline functions of its own:
-// no Eigen, no containers.
+// They need AVX-512, whose 32 registers hold the tiles. Only panel_product.cc is compiled for it, on every
+// x86-64 machine, and dense.cc queries the processor before it calls anything here. So that no code for
+// AVX-512 reaches other files through the linker, panel_product.cc includes nothing with inline functions of
+// its own: no Eigen, no containers.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace ppan {
 
-/// Whether this processor has what panel_product.cc is compiled for, whatever the rest of the library is
-/// (CMakeLists.txt).
+/// Whether this processor has the features that panel_product.cc is compiled for, whatever the other files
+/// are compiled for (CMakeLists.txt).
 bool processor_has_avx512();
 
 /// True where panels pay on a processor with AVX-512: the batch is small enough to stay in the second-level

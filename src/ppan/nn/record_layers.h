@@ -1,8 +1,8 @@
 #pragma once
 
-// Products of dense layers for records that lie one after the other, each with its numbers together, as a
-// release has them: what is one column of x and z here is one row in dense.h. Weights are outputs x inputs,
-// and outputs are a multiple of kRecordOutputs: whoever packs them fills up with 0.
+// Products of dense layers for records stored one after the other, each contiguous, as in a release: one
+// column of x and z here is one row in dense.h. Weights are outputs x inputs, and outputs are a multiple of
+// kRecordOutputs, padded with 0.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@ inline constexpr std::ptrdiff_t kRecordOutputs = 16;
 /// z += W x, then max(0, .) if `relu`. x: inputs x records, w: outputs x inputs, z: outputs x records.
 void add_record_product(std::ptrdiff_t records, std::ptrdiff_t inputs, std::ptrdiff_t outputs, const float* x,
                         const float* w, bool relu, float* z);
-/// The same where many numbers of x are 0, as behind max(0, .): their weights are not looked at.
-/// Inputs are a multiple of kRecordOutputs too.
+/// The same where many numbers of x are 0, as after max(0, .): their weights are not read. Inputs are a
+/// multiple of kRecordOutputs too.
 void add_sparse_product(std::ptrdiff_t records, std::ptrdiff_t inputs, std::ptrdiff_t outputs, const float* x,
                         const float* w, bool relu, float* z);
 

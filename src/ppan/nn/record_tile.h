@@ -98,7 +98,8 @@ inline int lanes_at_most(Floats v, float x) {
 #endif
 }
 
-// The lane at `left` of the sum of all. Rounding may leave something behind the last: then it is that.
+// The lane at `left` of the sum of all. If rounding leaves a remainder after the last lane, the last lane is
+// returned.
 inline int lane_at(Floats weight, float left) {
   const int lane = lanes_at_most(running_sums(weight), left);
   if (lane < kFloatLanes && weight[lane] > 0) return lane;
@@ -170,8 +171,8 @@ inline void first_record_layer(const FirstLayer& layer, Index records, const Fir
 }
 
 // kPacks packs of sum + W x. Pairs of terms have sums of their own, so that no addition waits for the one
-// before it. With AVX-512, which tells at once which inputs are not 0, the weights of the others are not
-// looked at.
+// before it. With AVX-512, which finds the nonzero inputs in one instruction, the weights of the others are
+// not read.
 template <int kPacks>
 inline void add_terms(Index inputs, Index outputs, const float* x, const float* w, Floats* sum) {
   Floats odd[kPacks] = {};
@@ -243,7 +244,7 @@ inline void draw_known_cells(Index cells, const float* sums, Index records, cons
     const std::int32_t own = record[j].own;
     const float before = own > 0 ? sum[own - 1] : 0;
     float left = record[j].left;
-    if (left >= before) {  // behind the own cell
+    if (left >= before) {  // after the own cell
       left += sum[own] - before;
       left = left > sum[own] ? left : sum[own];
     }
@@ -253,7 +254,7 @@ inline void draw_known_cells(Index cells, const float* sums, Index records, cons
       found = first + lanes_at_most(load(sum + first), left);
       if (found < first + kFloatLanes) break;
     }
-    if (first >= cells) {  // rounding left something behind the last: it is that
+    if (first >= cells) {  // rounding left a remainder after the last cell: take the last
       found = cells - 1;
       while (found > 0 && (found == own || !(sum[found] > sum[found - 1]))) --found;
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What fits into the registers: a tile of a matrix product. All products of dense layers, narrow and wide,
-// are made of these two; dense.cc and panel_product.cc differ in how they go through memory.
+// Tiles of a matrix product that fit into the registers. All products of dense layers, narrow and wide, are
+// made of these two tiles; dense.cc and panel_product.cc differ in how they traverse memory.
 
 #include <cstddef>
 #include <cstdint>

@@ -23,15 +23,16 @@
 
 namespace ppan {
 
-/// kPaper: the settings printed in the paper, with the `expected` budget. kBest: what came nearest the
-/// optimum here, at the paper's training sizes; scored on more test data. docs/decisions/0003-best-preset.md.
+/// kPaper: the settings printed in the paper, with the `expected` budget. kBest: the settings that came
+/// closest to the optimum here, at the paper's training sizes; scored on more test data.
+/// docs/decisions/0003-best-preset.md.
 enum class Preset { kPaper, kBest };
 std::string_view to_string(Preset preset);
 Preset preset_of(std::string_view name);  ///< Throws Error(kUsage) with the nearest names.
 
-/// What of a training a user may change; what is absent stays as the preset has it.
+/// What a user may change about a training; absent values stay as in the preset.
 struct TrainingChanges {
-  std::optional<MechanismKind> mechanism;  ///< Another family than the preset's.
+  std::optional<MechanismKind> mechanism;  ///< Replaces the family of the preset.
   std::optional<BudgetForm> budget_form;
   std::optional<int> epochs;
   std::optional<Index> batch;
@@ -57,7 +58,7 @@ struct ExperimentOptions {
   std::optional<BudgetForm> budget_form;
   std::optional<int> epochs;
   int threads = 0;  ///< 0: one per core. Does not change any number.
-  /// Of the experiments that are changeable: another world than the registry's, other ways to see it.
+  /// For experiments that are changeable: a world that replaces the registry's, and other observations of it.
   std::optional<WorldOptions> world{};
   std::vector<ObservationOptions> observations{};
   std::vector<double> budgets{};  ///< One point each, instead of evenly spread ones.
@@ -90,7 +91,8 @@ struct ExperimentPoint {
   Estimate leakage;       ///< What the experiment is scored by.
   double optimum = 0;     ///< Least leakage possible at the measured distortion, nats; NaN where not known.
   std::optional<Estimate> ksg;  ///< Where X and Z are low-dimensional.
-  /// Of the final mechanism on the training data, released several times; present for trained points.
+  /// Distortion of the final mechanism on the training data, released several times; present for trained
+  /// points.
   std::optional<double> training_distortion;
   /// Nats of leakage that the next unit of distortion above the budget would save at the optimum; NaN where
   /// that is not known.
@@ -106,8 +108,8 @@ struct ExperimentPoint {
   [[nodiscard]] double excess() const { return leakage.nats - optimum; }
   /// Trained to a budget, not with a fixed weight.
   [[nodiscard]] bool has_budget() const { return std::isfinite(budget); }
-  /// The optimum spends the whole budget, and exists: its price is positive and finite. Not so where all can
-  /// be hidden for less, nor where no finite leakage meets the budget.
+  /// The optimum spends the whole budget, and exists: its price is positive and finite. False where
+  /// everything can be hidden for less, and where no finite leakage meets the budget.
   [[nodiscard]] bool binding() const { return price > 0 && std::isfinite(price); }
 };
 
@@ -138,10 +140,10 @@ struct ExperimentHooks {
   std::function<void(Index point, const ExperimentPoint&)> finished;
 };
 
-/// What a training on a sample of a Gaussian world is to spend, so that fresh records seldom spend more than
-/// counts as met (2 % or 0.01 above the budget). The mean of n squared Gaussian errors, spread over the
-/// components of Y, has a standard error of budget sqrt(2 / (n components)): that is how far the sample is
-/// off the distribution. `share` of the error comes from the records, the rest from noise that training
+/// The distortion at which a training on a sample of a Gaussian world should aim, so that fresh records
+/// seldom exceed what counts as met (2 % or 0.01 above the budget). The mean of n squared Gaussian errors,
+/// spread over the components of Y, has a standard error of budget sqrt(2 / (n components)): this is the
+/// sampling error. `share` of the error comes from the records, the remainder from noise that training
 /// averages out.
 double gaussian_aim(double budget, Index records, Index components, double share = 1);
 
@@ -155,7 +157,7 @@ std::vector<PlannedPoint> planned_points(const ExperimentOptions& options);
 /// Runs the whole experiment. Throws Error(kUsage) listing every problem of `options`.
 ExperimentResult run_experiment(const ExperimentOptions& options, const ExperimentHooks& hooks = {});
 
-/// The optimum of one way to see the world on a grid of distortions, finite values only.
+/// The optimum for one observation of the world on a grid of distortions, finite values only.
 struct OptimumCurve {
   std::string series;  ///< optimum/OBSERVATION
   std::vector<double> distortion;

@@ -135,7 +135,7 @@ AuditDetail audit_of(const ImagePoint& p) {
                   p.measure.belief, gap_text(p));
   if (p.measure.unchanged > 0) {
     note += fmt::format(
-        " {:.1f} % of the images are released as they are, those that are costly to hide; whoever sees one "
+        " {:.1f} % of the images are released unchanged, those that are expensive to hide; whoever sees one "
         "is taken "
         "to know its digit.",
         100 * p.measure.unchanged);

@@ -12,7 +12,7 @@
 
 namespace ppan {
 
-/// What the command line says, where given.
+/// The options of the command line, where given.
 struct MnistPaperOptions {
   std::string out;
   std::string data;
@@ -38,7 +38,7 @@ inline constexpr const char* kMnistDescription =
     "by "
     "a noisy code, attacked by networks that neither has met";
 
-/// What the options ask for. Throws Error(kUsage) for those that do not go together.
+/// The run that the options describe. Throws Error(kUsage) for options that contradict each other.
 ImageCurveOptions mnist_options(const MnistPaperOptions& given);
 
 /// How a run ended.
@@ -58,7 +58,7 @@ class MnistTask {
   MnistTask(MnistPaperOptions given, std::string version);
 
   [[nodiscard]] const ImageCurveOptions& options() const { return options_; }
-  /// Trains, attacks, and writes everything a person looks at into the directory.
+  /// Trains, attacks, and writes all results into the directory.
   MnistOutcome run(ImageCurveHooks hooks);
 
  private:

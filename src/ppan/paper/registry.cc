@@ -49,7 +49,7 @@ std::vector<ExperimentEntry> make_registry() {
   const Matrix<double> erased = (Matrix<double>(2, 3) << 0.35, 0, 0.15, 0, 0.35, 0.15).finished();
   return {
       {"discrete",
-       "symmetric pair of 10 symbols, 1,000 samples, probability of error; beside the conventional approach "
+       "symmetric pair of 10 symbols, 1,000 samples, probability of error; next to the conventional approach "
        "on "
        "the same samples",
        {},

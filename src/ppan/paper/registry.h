@@ -1,6 +1,6 @@
 #pragma once
 
-// Every experiment by name: the world it runs on, how the mechanism sees it, and the budgets it covers, in
+// Every experiment by name: the world it runs on, what the mechanism observes, and the budgets it covers, in
 // one place each. The numbers of the trainings are in settings.cc, by kind of world.
 
 #include <string>
@@ -29,9 +29,9 @@ struct ExperimentEntry {
 
 const std::vector<ExperimentEntry>& experiment_registry();
 std::vector<std::string> experiment_names();
-/// What to say of a name that is not there: the nearest ones, mnist among them.
+/// The message for an unknown name: the closest known names, including mnist.
 std::string unknown_experiment(std::string_view name);
-/// Null for a name that is not there.
+/// Null for an unknown name.
 const ExperimentEntry* find_experiment(std::string_view name);
 /// Throws Error(kUsage) with the nearest names.
 const ExperimentEntry& experiment_entry(std::string_view name);

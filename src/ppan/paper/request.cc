@@ -133,7 +133,7 @@ void take_covariance(const PaperRequest& options, RequestProblems& problems, Wor
   problems.read("covariance", [&] {
     const Matrix<double> whole = parse_matrix(read_file(options.covariance), options.covariance);
     const Index sensitive = options.sensitive.value_or(whole.rows() / 2);
-    const std::string subject = options.covariance + " is no covariance:";
+    const std::string subject = options.covariance + " is not a covariance:";
     require_none(theory::check_covariance(whole, sensitive), subject, ErrorCode::kBadInput);
     const theory::GaussianCovariance split = theory::split_covariance(whole, sensitive);
     require_none(split.check(), subject, ErrorCode::kBadInput);
@@ -267,7 +267,7 @@ namespace {
 
 // The same of the experiment on images; its points are trained elsewhere (image/image_training.h).
 std::vector<std::string> mnist_deviations_from_paper() {
-  return {"leakage is what fresh attackers find, with the training adversary\u2019s belief beside it",
+  return {"leakage is what fresh attackers find, shown next to the training adversary\u2019s belief",
           "with a discriminator Adam's beta1 is 0.5, since the game as printed falls to one image for all; "
           "--beta1 0.9 is "
           "the printed one",

@@ -1,6 +1,7 @@
 #pragma once
 
-// An experiment as a person asks for it: names and lists of numbers as text, what is not given left out.
+// An experiment as requested on the command line: names and lists of numbers as text; options that were not
+// given are absent.
 
 #include <cstdint>
 #include <optional>
@@ -46,13 +47,13 @@ struct PaperRequest {
   MnistPaperOptions mnist;           ///< What only the experiment on images takes.
   std::vector<std::string> given{};  ///< Names of the options on the command line.
 
-  /// What to type for the same numbers.
+  /// The command line that reproduces the numbers.
   [[nodiscard]] std::string command() const;
 };
 
 /// An option that would be ignored is a problem.
 void check_request(const PaperRequest& options, ProblemList& problems);
-/// What the request asks for. Every problem of its lists and files is added to `problems`.
+/// The options that the request describes. Every problem of its lists and files is added to `problems`.
 StudyOptions study_options(const PaperRequest& options, RequestProblems& problems);
 /// The same for the experiment on images. Throws Error(kUsage) naming every problem.
 MnistPaperOptions mnist_request(const PaperRequest& options);

@@ -10,10 +10,10 @@
 
 namespace ppan {
 
-/// Problems of options and of the files they name, told together.
+/// Problems of options and of the files they name, reported together.
 class RequestProblems : public ProblemList {
  public:
-  /// Calls what reads the file that an option names; what is wrong with it is kept.
+  /// Calls the reader of a file that an option names, and records its problems.
   void read(const std::string& option, const std::function<void()>& reader);
   /// Throws one Error with every problem; returns when there is none. Where only files are wrong it has their
   /// code, otherwise kUsage.

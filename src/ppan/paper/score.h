@@ -1,6 +1,6 @@
 #pragma once
 
-// What a trained mechanism is worth on its world: distortion and leakage, exact where the world is finite, by
+// Scores a trained mechanism on its world: distortion and leakage, exact where the world is finite, by
 // quadrature where a density is known, else on fresh records.
 
 #include "ppan/paper/experiment.h"

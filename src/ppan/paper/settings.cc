@@ -295,7 +295,7 @@ std::vector<std::string> deviations_from_paper(const ExperimentEntry& entry) {
         "the distortion is measured on the 4,000 test records; the paper measures it on the training data");
   if (recipe == Recipe::kScalar) {
     list.emplace_back("5 units in each hidden layer, as the text says first, not 20");
-    list.emplace_back("a nearest-neighbour estimate stands beside the printed Gaussian one");
+    list.emplace_back("a nearest-neighbour estimate is shown in addition to the printed Gaussian one");
   }
   if (entry.scatter)
     list.emplace_back("budget 0.23; the printed leakage of 1.838 is above I(X;Y) = 1.084 nats and cannot be");

@@ -20,9 +20,9 @@ struct ExperimentSettings {
   Index test_records = 0;     ///< 0: scored exactly.
   Index ksg_records = 0;      ///< 0: no nearest-neighbour estimate.
   bool conventional = false;  ///< With the convex baseline on the same samples.
-  /// Finite worlds: train on the sample with its cells shrunken towards each other (shrunken_sample.h). The
-  /// conventional approach is shown without and with the same prior. Budgets are those of the records
-  /// themselves: the limit of the training is moved until they meet them.
+  /// Finite worlds: train on the sample with its cells shrunk towards each other (shrunken_sample.h). The
+  /// conventional approach is shown without and with the same prior. Budgets apply to the records themselves:
+  /// the limit of the training is adjusted until they are met.
   bool shrunken = false;
   bool scatter = false;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// An experiment run once, or over several seeds and training sizes, and the files that tell of it.
+// An experiment run once, or over several seeds and training sizes, and the contents of its files.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace ppan {
 struct StudyOptions {
   ExperimentOptions experiment;
   int seeds = 1;                   ///< From experiment.seed on. 1 to 1000.
-  std::vector<Index> train_sizes;  ///< Each a curve of its own; empty: the preset's one.
+  std::vector<Index> train_sizes;  ///< One curve for each; empty: the size of the preset.
 
   [[nodiscard]] Problems check() const;
 };
@@ -49,7 +49,7 @@ Study run_study(const StudyOptions& options, const ExperimentHooks& hooks = {});
 CurveTable study_curve(const Study& study);
 /// The optimum on a fine grid, series optimum/OBSERVATION.
 CurveTable study_optimum(const Study& study);
-/// What was asked, used and found. The program's version and the command line are for the caller to add.
+/// The request, the settings used and the results. The caller adds the version and the command line.
 RunSummary study_summary(const Study& study);
 /// A line for each epoch of each point of the first seed.
 std::string study_metrics(const Study& study);

@@ -9,7 +9,8 @@
 
 namespace ppan {
 
-/// Returns the curve without the optimum, for the terminal. `command` is what to type for the same numbers.
+/// Returns the curve without the optimum, for the terminal. `command` is the command line that reproduces the
+/// numbers.
 CurveTable write_study(const Study& study, const std::filesystem::path& directory, const std::string& command,
                        const std::string& version);
 

@@ -382,7 +382,7 @@ void check_observation(const WorldOptions& world, const ObservationOptions& o, P
       for (const Index c : o.seen) {
         const Index most = world.covariance ? world.covariance->y.rows() : world.rho.size();
         list.require(c >= 0 && c < most, "seen",
-                     fmt::format("component {} is not there; Y has components 1 to {}", c + 1, most));
+                     fmt::format("component {} does not exist; Y has components 1 to {}", c + 1, most));
       }
       break;
     case ObservationKind::kGiven:
@@ -590,7 +590,7 @@ void check_distortion(const Matrix<double>& matrix, std::optional<Index> symbols
   problems.require(!symbols || matrix.rows() == *symbols, "distortion",
                    fmt::format("has {} rows where Y has {} symbols", matrix.rows(), symbols.value_or(0)));
   problems.require(matrix.minCoeff() >= 0, "distortion", "has a negative entry");
-  require_none(problems.take(), name + " is no distortion:", ErrorCode::kBadInput);
+  require_none(problems.take(), name + " is not a distortion:", ErrorCode::kBadInput);
 }
 
 World make_world(const WorldOptions& options, const ObservationOptions& observation) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The worlds that experiments run on: what a user says about one (WorldOptions), how the mechanism sees it
-// (ObservationOptions), and everything an experiment needs of it (World).
+// The worlds that experiments run on: the user's description (WorldOptions), what the mechanism observes
+// (ObservationOptions), and everything an experiment needs to know (World).
 
 #include <functional>
 #include <optional>
@@ -64,17 +64,17 @@ struct WorldOptions {
   bool from_file = false;     ///< The distortion is a matrix whose columns have no names.
   Index released = 0;         ///< Symbols of Z where usefulness is information; 0: as many as W has.
 
-  /// With the observations it is to be seen through; every problem at once.
+  /// Together with the observations; every problem at once.
   [[nodiscard]] Problems check(const std::vector<ObservationOptions>& observations) const;
 };
 
-/// What a page says a world is about.
+/// The description of a world in a report.
 struct WorldWords {
   std::string hidden, observed, useful, distortion_name, distortion_unit;
 };
 WorldWords world_words(const WorldOptions& world, const std::vector<ObservationOptions>& observations);
 
-/// A world seen in one way.
+/// A world with one observation model.
 struct World {
   std::function<Records<double>(Index, RandomSource&)> sample;
   /// Least leakage, nats, at a measured distortion (with information as usefulness: at H(Y|Z)); absent where

@@ -1,8 +1,8 @@
 #pragma once
 
-// Columns that follow from another one: education_num from education, an age group from an age. A mechanism
-// that changes each by itself breaks them; a derived column (`derived_from`) is looked up again from what was
-// released.
+// Functional dependencies: education_num follows from education, an age group from an age. A mechanism that
+// changes the columns separately breaks them; a derived column (`derived_from`) is looked up again from the
+// released value of its source.
 
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@ namespace ppan {
 
 struct Dependency {
   std::string source{};  ///< A category or a number.
-  std::string column{};  ///< What follows from it.
-  double share = 0;      ///< Of the rows, that have the most frequent value for their value of `source`.
+  std::string column{};  ///< The column that follows from it.
+  double share = 0;      ///< Share of the rows that have the most frequent value for their value of `source`.
   double without = 0;    ///< The same without knowing `source`.
 };
 
@@ -25,9 +25,9 @@ struct DependencyOptions {
 };
 
 /// Functional and near-functional dependencies of columns on single categories and numbers, strongest first.
-/// A row counts by the others with the same value of the source, and values of few rows explain nothing. A
-/// column that is the source of others is not listed as following from them: of two names for one thing, the
-/// number follows from the category, and otherwise the later column from the earlier one.
+/// Each row is predicted from the other rows with the same value of the source, so rare values explain
+/// nothing. A column that is the source of others is not listed as following from them: of two names for one
+/// thing, the number follows from the category, and otherwise the later column from the earlier one.
 std::vector<Dependency> find_dependencies(const Table& table, const DependencyOptions& options = {});
 
 }  // namespace ppan

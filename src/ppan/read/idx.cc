@@ -88,7 +88,7 @@ std::string read_body(ByteSource& source, Index count) {
         "fetch or write the file again: it was cut short");
   char more = 0;
   if (source.read(&more, 1) != 0)
-    bad(source, fmt::format("goes on behind the {} bytes that its header announces", count),
+    bad(source, fmt::format("continues after the {} bytes that its header announces", count),
         "fetch or write the file again: its header and its contents disagree");
   return bytes;
 }

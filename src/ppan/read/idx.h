@@ -12,8 +12,8 @@
 namespace ppan {
 
 // Each of these reads the source to its end and throws Error(kBadInput), naming it, for a wrong header, sizes
-// of nought or beyond the limits of image_set.h, missing bytes and bytes left over. Memory is taken as bytes
-// arrive, never on the word of the header.
+// of zero or beyond the limits of image_set.h, missing bytes and extra bytes. Memory is allocated as bytes
+// arrive, never by the header alone.
 
 /// Images without labels.
 ImageSet read_idx_images(ByteSource& source);

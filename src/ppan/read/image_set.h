@@ -19,7 +19,7 @@ inline constexpr Index kMostImageSide = 4096;
 /// Most pixels of a set, over all its images: 2 GiB in memory, where each takes four bytes.
 inline constexpr Index kMostImageValues = Index{1} << 29;
 
-/// A label of each image beside the one of its set: what a recipient wants to predict.
+/// A second label of each image: what a recipient wants to predict.
 struct ImageTask {
   std::string name{};                ///< For people: the column it was read from, or "task".
   Symbols code{};                    ///< One of 0..classes-1 for each image; empty: there is no task.

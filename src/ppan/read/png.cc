@@ -408,7 +408,7 @@ void write_png_directory(const fs::path& directory, const ImageSet& set, bool re
     for (const auto& entry : fs::directory_iterator(directory))
       if (!is_png_name(entry.path()) || !entry.is_regular_file() || entry.is_symlink())
         throw Error(ErrorCode::kUsage,
-                    fmt::format("{} holds {}, which is no image, and is not replaced", directory.string(),
+                    fmt::format("{} holds {}, which is not an image, and is not replaced", directory.string(),
                                 entry.path().filename().string()),
                     "give another name");
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a table looks like, column by column, found in one pass and bounded memory; and what type each column
-// therefore seems to be. Only `ppan init` guesses: afterwards the job file fixes every type.
+// Profiles a table, column by column, in one pass and bounded memory, and guesses the type of each column.
+// Only `ppan init` guesses: afterwards the job file fixes every type.
 
 #include <cstdint>
 #include <string>
@@ -49,7 +49,7 @@ struct TableProfile {
   [[nodiscard]] const ColumnProfile* find(std::string_view name) const;
 };
 
-/// A profile under way, chunk by chunk.
+/// A profile under construction, chunk by chunk.
 class TableProfiler {
  public:
   explicit TableProfiler(const RowSource& source);
@@ -71,13 +71,14 @@ TableProfile profile_table(RowSource& source);
 struct TypeGuess {
   ColumnType type = ColumnType::kCategory;
   bool constant = false;             ///< One value everywhere.
-  bool sure = true;                  ///< False: a person should look; `reason` says why.
+  bool sure = true;                  ///< False: a person should check it; `reason` says why.
   std::string reason;                ///< A sentence without a full stop.
   std::vector<std::string> missing;  ///< Words that, taken for "no value", make the column numeric.
-  std::vector<std::string> of_few;   ///< Further ones, which only a few rows have: not to be written down.
+  std::vector<std::string> of_few;   ///< Further ones, which only a few rows have: never written to a file.
 };
 
-/// The rules, first that applies:
+/// The first rule that applies decides:
+///
 ///   no values, or one value everywhere                  constant
 ///   not text in the source: booleans                    category
 ///                           dates, times                date, timestamp
@@ -89,9 +90,11 @@ struct TypeGuess {
 ///   whole, all different, 1,000 rows or more            identifier, unsure
 ///   whole, beyond 2^53                                  identifier or category
 ///   numbers                                             integer or real; unsure with at most 12 different
-///   all but at most 3 words of 95 % numbers             numeric, those words missing (of a few rows only
-///   usual ones), unsure words, 90 % of 20 or more different                 identifier ISO dates and times;
-///   other words                    date, timestamp; category, unsure above 64 levels
+///   95 % numbers, and at most 3 different words         numeric, unsure; the words mean "no value"
+///                                                       (words of a few rows: only usual markers)
+///   words, 90 % of 20 or more different                 identifier
+///   ISO dates, ISO times                                date, timestamp
+///   other words                                         category; unsure above 64 levels
 TypeGuess guess_type(const ColumnProfile& column);
 
 }  // namespace ppan

@@ -52,13 +52,13 @@ constexpr std::array<Conflict, 12> kConflicts{{
     {"sensitive", "useful",
      "a column cannot be hidden and released; to hide all that is released, write sensitive = \"everything "
      "observed\""},
-    {"sensitive", "keep", "a kept column is copied into the release, which would give the attribute away"},
+    {"sensitive", "keep", "a kept column is copied into the release, which would reveal the attribute"},
     {"sensitive", "side", "an attacker who knows the attribute has nothing left to learn"},
     {"sensitive", "surrogate", "a surrogate stands for an attribute that no column holds"},
     {"surrogate", "useful", "a column cannot be hidden and released"},
-    {"surrogate", "keep", "a kept column is copied into the release, which would give the attribute away"},
+    {"surrogate", "keep", "a kept column is copied into the release, which would reveal the attribute"},
     {"surrogate", "side", "an attacker who knows the attribute has nothing left to learn"},
-    {"useful", "keep", "a column is released either changed or untouched"},
+    {"useful", "keep", "a column is released either changed or unchanged"},
     {"sensitive", "task", "a column cannot be hidden and predicted"},
     {"surrogate", "task", "a column cannot be hidden and predicted"},
     {"useful", "task", "the mechanism would see the answer and could write it into other columns"},
@@ -86,7 +86,7 @@ void check_rules(const Schema& schema, ProblemList& problems) {
     const std::string field = fmt::format("columns.{}.derived_from", column.name);
     const ColumnSpec* source = schema.find(column.derived_from);
     problems.require(source != nullptr && source != &column && source->type != ColumnType::kIdentifier, field,
-                     fmt::format("'{}' is no other category or number of the table", column.derived_from));
+                     fmt::format("'{}' is not another category or number of the table", column.derived_from));
     problems.require(
         source == nullptr || source == &column || source->derived_from.empty(), field,
         fmt::format("'{}' is derived itself; derive from what it is derived from", column.derived_from));

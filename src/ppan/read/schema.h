@@ -2,14 +2,14 @@
 
 // What the columns of a table are (type) and what they are for (role).
 //
-//   sensitive  X: must not be learned from the release
+//   sensitive  X: must not be inferred from the release
 //   useful     Y: released in changed form, staying close to the original
-//   observed   W: what the mechanism looks at; the useful columns unless given
-//   keep       copied into the release untouched
-//   task       T: what a recipient wants to predict from the release; never observed, and released as it is
+//   observed   W: what the mechanism sees; by default the useful columns
+//   keep       copied into the release unchanged
+//   task       T: what a recipient wants to predict from the release; never observed, and released unchanged
 //              (task_kept) or not at all
 //   side       U: columns an attacker is assumed to know already; used by audits
-//   surrogate  S: stands for a sensitive attribute that no column holds (X - S - Z)
+//   surrogate  S: stands in for a sensitive attribute that no column holds (X - S - Z)
 //   group      rows with the same value here (one person, many rows) stay on one side of every split
 //
 // Every other column is dropped.
@@ -63,8 +63,8 @@ struct ColumnSpec {
   std::string name{};
   ColumnType type = ColumnType::kCategory;
   NumericEncoding encoding = NumericEncoding::kAuto;  ///< Numeric columns only.
-  double weight = 1;                   ///< Importance in the distortion, against other columns. Above 0.
-  std::vector<std::string> missing{};  ///< Markers of this column beside those of the whole table.
+  double weight = 1;                   ///< Importance in the distortion, relative to other columns. Above 0.
+  std::vector<std::string> missing{};  ///< Markers of this column, in addition to those of the whole table.
   std::optional<std::int64_t> max_levels{};  ///< Categories only; absent: encode.max_levels.
   std::optional<double>
       grid{};  ///< Numbers only: released values are its multiples; absent: found by the data.
@@ -103,8 +103,8 @@ struct Schema {
   [[nodiscard]] std::vector<std::string> modelled_columns() const;
   /// Columns of `names` that have no role, in their order.
   [[nodiscard]] std::vector<std::string> dropped_columns(std::span<const std::string> names) const;
-  /// The same schema with `columns` and the role lists in the order of `names`; others follow behind. This is
-  /// the order of the released table.
+  /// The same schema with `columns` and the role lists in the order of `names`; columns not in `names`
+  /// follow. This is the order of the released table.
   [[nodiscard]] Schema in_order_of(std::span<const std::string> names) const;
 
   friend bool operator==(const Schema&, const Schema&) = default;
@@ -115,7 +115,7 @@ inline constexpr std::string_view kEverythingObserved = "everything observed";
 struct TableProfile;
 /// Problems that only the data show: a sensitive column with one value, or with as many as there are rows.
 Problems check_data(const Schema& schema, const TableProfile& table);
-/// What a person should know though nothing is wrong: dropped columns, useful columns with one value.
+/// What a user should know although nothing is wrong: dropped columns, useful columns with one value.
 std::vector<std::string> notices(const Schema& schema, const TableProfile& table);
 
 }  // namespace ppan

@@ -26,8 +26,8 @@ struct TableColumn {
   NumberFormat format{};             ///< Numeric: how the values are written.
   Symbols code{};                    ///< Others: which level, or kMissingCode. Otherwise empty.
   std::vector<std::string> level{};  ///< Others: the different values in order of first appearance.
-  std::string missing_text{};  ///< The marker that stands for most missing values; empty if there are none.
-  std::int64_t missing = 0;    ///< How many are missing.
+  std::string missing_text{};        ///< The most frequent marker of missing values; empty if there are none.
+  std::int64_t missing = 0;          ///< How many are missing.
 };
 
 struct Table {
@@ -59,7 +59,7 @@ class TableBuilder {
   std::vector<Column> columns_;
 };
 
-/// Reads the rest of `source`, keeping the columns of `specs`, as TableBuilder does.
+/// Reads the remaining rows of `source`, keeping the columns of `specs`, as TableBuilder does.
 Table read_table(RowSource& source, std::span<const ColumnSpec> specs);
 
 /// Why a column of a source cannot be a column of this type; empty: it can. Text can be everything.
@@ -69,10 +69,10 @@ std::string unfit_type(const RowColumn& column, ColumnType type);
 /// The column fits (unfit_type).
 ParsedNumber typed_number(const RowColumn& column, const RowCells& cells, std::size_t row, NumberForm form);
 
-/// Markers of "no value" that are numbers (-1, 999), for cells that never were text.
+/// Markers of "no value" that are numbers (-1, 999), for cells that are not text in the source.
 std::vector<double> number_markers(std::span<const std::string> markers);
 
-/// What stands in the way of using a cell, as a message: `"hello" is not a number`.
+/// Why a cell cannot be used, as a message: `"hello" is not a number`.
 std::string cell_fault(std::string_view cell, NumberFault fault, ColumnType type);
 
 }  // namespace ppan

@@ -1,6 +1,6 @@
 #pragma once
 
-// Images in and out: an IDX file, or a directory of PNG files.
+// Releases image files: an IDX file, or a directory of PNG files.
 
 #include <string>
 
@@ -9,9 +9,9 @@
 
 namespace ppan {
 
-/// Releases the images of `from` to `to`, all or nothing: as IDX where `to` is named so or is "-" (standard
-/// output), as a directory of PNG files otherwise. Throws Error(kUsage) for a directory that is there, unless
-/// `force`.
+/// Releases the images of `from` to `to`, all or nothing: as IDX where `to` has such a name or is "-"
+/// (standard output), as a directory of PNG files otherwise. Throws Error(kUsage) for an existing directory,
+/// unless `force`.
 void release_image_files(const ImageReleaseModel& model, const std::string& from, const std::string& to,
                          bool force, RandomSource& random);
 

@@ -103,7 +103,7 @@ class Stream {
         decoder_(encoder_, binding_.released, in.columns()) {
     if (policy_ == UnknownRow::kReject && rejects == nullptr) {
       throw Error(ErrorCode::kUsage,
-                  "rows that cannot be released are to be rejected, but there is no place for them",
+                  "rows that cannot be released are to be rejected, but no destination is given for them",
                   "name a file for them: --rejects FILE");
     }
     out_->begin(decoder_.columns());

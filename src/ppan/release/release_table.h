@@ -1,8 +1,8 @@
 #pragma once
 
-// Tables through a model: any number of rows in constant memory, in order, on several threads. Each thread
-// takes the next chunk, encodes, releases and packs it for the sink by itself, and hands it over in order; so
-// a chunk for each thread, and a few that wait for their turn, are all that is ever held.
+// Releases tables: any number of rows in constant memory, in order, on several threads. Each thread takes the
+// next chunk, encodes, releases and packs it on its own, and writes it in order. So memory holds one chunk
+// for each thread and a few that wait for their turn.
 
 #include <cstdint>
 #include <functional>
@@ -22,12 +22,12 @@ namespace ppan {
 struct ReleaseOptions {
   std::optional<UnknownRow> unknown{};  ///< Absent: as the model says.
   int threads = 0;                      ///< 0: one per core.
-  /// For tests only: whoever knows the seed can undo the release. Absent: noise from the operating system's
-  /// cryptographic source, for which there is no seed.
+  /// For tests only: anybody who knows the seed can undo the release. Absent: noise from the operating
+  /// system's cryptographic source, for which there is no seed.
   std::optional<std::uint64_t> insecure_seed{};
   std::function<bool()>
-      interrupted{};  ///< Asked between chunks, from several threads; true ends the release.
-  /// Told how many rows are written, after each chunk; by one thread at a time.
+      interrupted{};  ///< Polled between chunks, from several threads; true ends the release.
+  /// Called after each chunk with the number of rows written; by one thread at a time.
   std::function<void(std::int64_t rows)> written{};
   [[nodiscard]] Problems check() const;
 };
@@ -55,11 +55,12 @@ CsvSource open_table(const ReleaseModel& model, const std::filesystem::path& pat
 CsvOptions table_options(const ReleaseModel& model, std::optional<char> delimiter = std::nullopt,
                          std::uint64_t most_unpacked = kMostUnpacked);
 
-/// Releases the rest of `in` to `out`, which has not begun yet. Columns are found by name, in any order. Rows
-/// that cannot be released stop the release (Error(kBadInput) naming line, column and value), go to `rejects`
-/// with line and reason, or are repaired, as `unknown` says; `rejects` is needed for kReject and may be null
-/// otherwise. They are delimited text, whatever the source is. The caller finishes the sinks, and does not if
-/// this throws or was interrupted. Throws Error(kBadInput) for a table without a column that the model needs.
+/// Releases the remaining rows of `in` to `out`, which must not have been started. Columns are matched by
+/// name, in any order. Rows that cannot be released stop the release (Error(kBadInput) naming line, column
+/// and value), go to `rejects` with line and reason, or are repaired, as `unknown` says; `rejects` is needed
+/// for kReject and may be null otherwise. Rejected rows are delimited text, whatever the source is. The
+/// caller finishes the sinks, unless this throws or was interrupted. Throws Error(kBadInput) for a table
+/// without a column that the model needs.
 ReleaseSummary release_table(const ReleaseModel& model, RowSource& in, RowSink& out, ByteSink* rejects,
                              const ReleaseOptions& options = {});
 
@@ -70,8 +71,8 @@ struct TextTable {
 };
 struct ReleasedRows {
   TextTable table{};
-  /// Under UnknownRow::kReject the rows that are not in `table`, with two columns more: reject_line (a row
-  /// counts from 2, as in a file with a header) and reject_reason.
+  /// Under UnknownRow::kReject the rows that are not in `table`, with two additional columns: reject_line (a
+  /// row counts from 2, as in a file with a header) and reject_reason.
   TextTable rejected{};
   ReleaseSummary summary{};
 };

@@ -1,6 +1,7 @@
 #pragma once
 
-// From data to the paper: the range of an axis, its ticks, and where a value lies. Private to this stage.
+// Maps data to the drawing: the range of an axis, its ticks, and the position of a value. Private to this
+// stage.
 
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace ppan {
 
-/// Grows to cover values; knows nothing of what is not finite.
+/// Grows to cover values; ignores values that are not finite.
 class DataRange {
  public:
   void cover(double value);

@@ -1,14 +1,14 @@
 #pragma once
 
-// What the numbers of a run support and what they do not, a sentence each: everything that a report says it
-// shows is in claims.cc, and nowhere else.
+// The claims that the numbers of a run support and those that they do not, one sentence each. All claims of a
+// report are in claims.cc and nowhere else.
 
 #include <string>
 #include <vector>
 
 namespace ppan::claims {
 
-/// What no run shows; every page says so, whatever else it claims.
+/// What no run shows. Every page states it.
 std::vector<std::string> not_of_any_run();
 
 /// A curve of a table.
@@ -19,7 +19,7 @@ std::vector<std::string> not_of_rows();
 std::vector<std::string> of_images();
 std::vector<std::string> not_of_images();
 
-/// The paper's experiment on images, in which a gate may release some as they are.
+/// The paper's experiment on images, in which a gate may release some unchanged.
 std::vector<std::string> of_digits();
 std::vector<std::string> not_of_digits();
 
@@ -27,11 +27,12 @@ std::vector<std::string> not_of_digits();
 std::vector<std::string> of_audit();
 std::vector<std::string> not_of_audit();
 
-/// An experiment on a known world: what the leakage of its points was read from, and how they were trained.
+/// An experiment on a known world: how the leakage of its points was measured, and how they were trained.
 enum class WorldScore { kExact, kGaussian, kNeighbours };
 struct WorldClaims {
-  bool one_sample = false;    ///< All points of a seed were trained on the same records.
-  bool conventional = false;  ///< The approach that estimates the distribution first stands beside them.
+  bool one_sample = false;  ///< All points of a seed were trained on the same records.
+  bool conventional =
+      false;  ///< The conventional approach, which estimates the distribution first, is shown as well.
   WorldScore score = WorldScore::kExact;
   int seeds = 1;
 };

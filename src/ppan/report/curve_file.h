@@ -30,15 +30,15 @@ inline constexpr std::string_view kLeakageHigh = "leakage_high";      ///< 95 % 
 inline constexpr std::string_view kLeakageKind = "leakage_kind";      ///< A Bound, as to_string() writes it.
 inline constexpr std::string_view kLeakageMethod = "leakage_method";  ///< How leakage was found.
 inline constexpr std::string_view kUpperBound = "leakage_upper";      ///< An upper bound, nats.
-/// What the finding allows for, nats: the upper end of its interval, widened by what the audit would have
-/// missed. Choices are made by it.
+/// Upper end of the finding, nats: the upper end of its interval, widened by what the audit could have
+/// missed. Choices are based on it.
 inline constexpr std::string_view kUpperEnd = "leakage_upper_end";
 inline constexpr std::string_view kPower =
-    "leakage_power";  ///< Least leakage found with probability 0.9, nats.
+    "leakage_power";  ///< Smallest leakage found with probability 0.9, nats.
 inline constexpr std::string_view kForecast = "leakage_10x_rows";  ///< Forecast for ten times the rows, nats.
 inline constexpr std::string_view kForecastLow = "leakage_10x_rows_low";
 inline constexpr std::string_view kForecastHigh = "leakage_10x_rows_high";
-inline constexpr std::string_view kInconclusive = "inconclusive";  ///< "yes": the audit could not tell.
+inline constexpr std::string_view kInconclusive = "inconclusive";  ///< "yes": the audit was inconclusive.
 inline constexpr std::string_view kKsg = "ksg";                    ///< Nearest-neighbour estimate, nats.
 inline constexpr std::string_view kKsgLow = "ksg_low";
 inline constexpr std::string_view kKsgHigh = "ksg_high";
@@ -48,16 +48,16 @@ inline constexpr std::string_view kTrainingBelief = "training_belief";
 inline constexpr std::string_view kStop = "stop";  ///< Why training ended.
 inline constexpr std::string_view kSeed = "seed";
 inline constexpr std::string_view kSeconds = "seconds";
-// What a recipient loses, of the first task; of images, rows are images.
+// The recipient's loss for the first task; for images, rows are images.
 inline constexpr std::string_view kTaskMetric = "task_metric";  ///< "income: AUC".
 inline constexpr std::string_view kTaskScore =
     "task_score";                                         ///< Learned from released rows, on original ones.
 inline constexpr std::string_view kTaskLow = "task_low";  ///< 95 % interval.
 inline constexpr std::string_view kTaskHigh = "task_high";
 inline constexpr std::string_view kTaskReleased = "task_released";  ///< The same on released rows.
-/// The greatest loss of all tasks on original rows, against the unchanged table.
+/// The largest loss of all tasks on original rows, relative to the unchanged table.
 inline constexpr std::string_view kTaskLoss = "task_loss";
-inline constexpr std::string_view kTasks = "tasks";  ///< Every task in words.
+inline constexpr std::string_view kTasks = "tasks";  ///< A description of every task.
 }  // namespace curve_column
 
 struct CurveRow {
@@ -65,7 +65,7 @@ struct CurveRow {
   std::optional<double> budget;      ///< Largest distortion allowed.
   std::optional<double> weight;      ///< lambda, in the weighted form.
   std::optional<double> distortion;  ///< Measured.
-  std::optional<double> leakage;     ///< What the experiment is scored by, nats.
+  std::optional<double> leakage;     ///< The leakage by which the experiment is scored, nats.
   std::optional<double> optimum;     ///< Least leakage at the measured distortion, nats; may be infinite.
   std::optional<double> excess;      ///< leakage - optimum, nats.
   std::map<std::string, std::string, std::less<>> more;  ///< Cells of further columns, as written.

@@ -1,8 +1,8 @@
 #pragma once
 
-// What may be shown about a chosen point beyond its numbers on the curve. Every part is optional: a run
-// writes what it has, in one or several files of the same form (details.json, audit.json, columns.json,
-// examples.json), and the report shows what it finds.
+// Details of a chosen point beyond its numbers on the curve. Every part is optional: a run writes what it
+// has, in one or several files of the same form (details.json, audit.json, columns.json, examples.json), and
+// the report shows what it finds.
 //
 // Nothing here may hold a sensitive value of a record. Names of classes and groups are fine; example records
 // show released values, and useful originals only where the job allows it.
@@ -67,10 +67,10 @@ struct GroupDetail {
   std::int64_t rows = 0;
   std::optional<Estimate> leakage;
   std::optional<SuccessRate> accuracy;
-  std::optional<double> prior;  ///< Accuracy of one who has not seen the release.
+  std::optional<double> prior;  ///< Accuracy without the release.
 };
 
-/// Leakage in another measure than mutual information.
+/// Leakage in a measure other than mutual information.
 struct MeasureDetail {
   std::string title;
   std::string unit;   ///< "nats", "probability", "ratio" or "gain".
@@ -109,7 +109,7 @@ struct ExampleTable {
 struct ImageDetail {
   std::string title;
   std::string file;
-  std::string description;  ///< For those who cannot see it.
+  std::string description;  ///< Alternative text.
 };
 
 struct PointDetails {
@@ -131,7 +131,7 @@ std::string to_json(const RunDetails& details);
 /// Throws Error(kBadInput) for text that is not such a file, or whose sizes do not agree. Unknown keys are
 /// ignored.
 RunDetails run_details_from_json(const std::string& text, const std::string& name = "details.json");
-/// Adds what `more` has: lists are joined, the optional parts of `more` win.
+/// Merges `more`: lists are concatenated, optional parts of `more` replace existing ones.
 void merge(RunDetails& details, RunDetails more);
 
 }  // namespace ppan

@@ -1,8 +1,9 @@
 #pragma once
 
-// Figures as standalone SVG: axes with round ticks and units, a legend beside the data and never on it,
-// colours that survive colour blindness (Okabe and Ito, "Color Universal Design", 2008) and, since every
-// series also has a marker and a dash of its own, grey printing. Light and dark follow the reader's setting.
+// Figures as standalone SVG: axes with round ticks and units, a legend next to the data and never on it,
+// colours that are distinguishable with colour blindness (Okabe and Ito, "Color Universal Design", 2008) and,
+// since every series also has its own marker and dash pattern, in greyscale. Light and dark follow the
+// reader's setting.
 
 #include <optional>
 #include <string>
@@ -17,15 +18,15 @@ enum class SeriesKind {
   kLine,
   kMarkers,
   kLineAndMarkers,
-  kDots,   ///< A cloud: small see-through dots, for thousands of points.
+  kDots,   ///< A cloud: small transparent dots, for thousands of points.
   kBand,   ///< The area between interval.low and interval.high of its points.
   kSteps,  ///< Histogram outline: each point is the left end of a bin, the last one the right end of the last
            ///< bin.
   kBars,   ///< One bar per category; x is the category's number, from 0.
 };
 
-/// What a series is, from which its colour, marker and dash follow, so that the same thing looks the same in
-/// every figure.
+/// The meaning of a series. It determines colour, marker and dash pattern, so that the same thing looks the
+/// same in every figure.
 enum class SeriesRole {
   kLearned,   ///< What this program trained.
   kLearned2,  ///< The same under another observation or setting.
@@ -38,7 +39,7 @@ enum class SeriesRole {
   kReference4,
   kConventional,
   kConventional2,
-  kBelief,  ///< What the training adversary thinks: drawn pale, never evidence.
+  kBelief,  ///< The training adversary's belief: drawn pale, never evidence.
   kBefore,  ///< The original: of two distributions, or as a release that changes nothing.
   kAfter,   ///< ... and the release.
 };
@@ -78,10 +79,10 @@ struct Figure {
   std::vector<FigureSeries> series;
   int width = 640;  ///< Of the drawing, CSS pixels; scales without loss.
   int height = 420;
-  std::string note;  ///< Small print under the drawing: how numbers were found.
+  std::string note;  ///< Small print under the drawing: how the numbers were obtained.
 };
 
-/// Where the drawing goes: a file of its own, or a page that has figure_style() in its own style sheet.
+/// The destination of the drawing: a separate file, or a page that has figure_style() in its style sheet.
 enum class SvgUse { kDocument, kInline };
 
 /// Every text is escaped. Throws Error(kUsage) when a size is not positive.

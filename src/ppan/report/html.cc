@@ -91,7 +91,7 @@ void add_pick(Page& page, const RunFiles& run, const Recommendation& pick) {
   const std::optional<double> upper_end = row.number(curve_column::kUpperEnd);
   page.add("<span>Distortion {}{}. {}.{}</span>", html::number(row.distortion), unit,
            html::sentence(*row.leakage_estimate()),
-           upper_end ? fmt::format(" The audit allows for up to {} nats.", html::number(*upper_end))
+           upper_end ? fmt::format(" The upper end of its audit is {} nats.", html::number(*upper_end))
                      : std::string());
   if (has_task_score(row)) {
     page.add("<span>Task: {} {} on originals; the loss is {}.</span>",
@@ -105,7 +105,7 @@ void add_pick(Page& page, const RunFiles& run, const Recommendation& pick) {
 // A list for each series, in the order of the recommendations.
 void add_picks(Page& page, const RunFiles& run, const std::vector<Recommendation>& picks) {
   if (picks.empty()) return;
-  page.raw("<h3>Points to look at first</h3>");
+  page.raw("<h3>Points to consider first</h3>");
   std::set<std::string> several;
   for (const Recommendation& pick : picks) several.insert(run.curve.rows[pick.row].series);
   for (std::size_t first = 0; first < picks.size();) {
@@ -317,7 +317,7 @@ void add_making(Page& page, const RunFiles& run) {
   if (!run.files.empty()) {
     page.raw(
         "<h3>Files</h3><p class=\"note\">Everything shown here is in the run directory as data, and every "
-        "figure as a drawing of its own:</p><p>");
+        "figure as a separate drawing:</p><p>");
     for (const std::string& name : run.files) page.add("<code>{}</code> ", escape(name));
     page.raw("</p>");
   }
@@ -444,7 +444,7 @@ std::string to_html(const RunFiles& run) {
   add_making(page, run);
   page.raw("</main><footer>Information is in nats (1 bit = 0.693 nats). Made by ");
   page.add("{} {}", escape(run.summary.program), escape(run.summary.version));
-  page.raw("; <code>ppan report</code> makes this page again from the files of the run.</footer>");
+  page.raw("; <code>ppan report</code> rebuilds this page from the files of the run.</footer>");
   page.add("<script>{}</script></body></html>\n", kPageScript);
   return page.take();
 }

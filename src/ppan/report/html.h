@@ -31,8 +31,8 @@ struct RunFiles {
 std::vector<std::string> files_of_run(const std::filesystem::path& directory);
 
 /// Reads curve.csv and summary.json, and metrics.jsonl, the details files and the images where they exist.
-/// SVG files other than curve.svg and task.svg that no details file names are taken as images of the run.
-/// Throws Error(kUsage) when `run` is not a directory with a curve, Error(kBadInput) for a damaged file.
+/// SVG files other than curve.svg and task.svg that no details file names count as images of the run. Throws
+/// Error(kUsage) when `run` is not a directory with a curve, Error(kBadInput) for a damaged file.
 RunFiles read_run(const std::filesystem::path& run);
 
 /// The page. Everything that came from a user is escaped; no script but its own can run in it, and nothing is

@@ -29,13 +29,13 @@ class Page {
   std::string out_;
 };
 
-/// The number for people, with the exact one as the element's value.
+/// The rounded number, with the exact one as the element's value.
 std::string number(double value, int digits = 4);
 std::string number(const std::optional<double>& value);
 /// 56.1 %.
 std::string percent(double fraction);
 std::string rate(const SuccessRate& rate);
-/// Kind, interval and method of an estimate: what must stand beside its number.
+/// Kind, interval and method of an estimate, which must accompany its number.
 std::string provenance(const Estimate& estimate);
 /// The number in nats with its provenance.
 std::string estimate(const Estimate& estimate);
@@ -45,12 +45,12 @@ std::string sentence(const Estimate& estimate);
 std::string duration(double seconds);
 std::string image_figure(const ImageDetail& image, const RunFiles& run);
 
-/// What a recipient of the release loses: the section is left out where no task was measured.
+/// What a recipient of the release loses; empty if no task was measured.
 void add_recipient(Page& page, const RunFiles& run);
 
-/// What belongs to one row of the curve: the numbers beside the figure ...
+/// The parts of one row of the curve: the numbers next to the figure ...
 std::string point_brief(const RunFiles& run, std::size_t row, bool dominated);
-/// ... and all the rest, below it.
+/// ... and everything else, below it.
 std::string point_details(const RunFiles& run, std::size_t row);
 
 }  // namespace ppan::html

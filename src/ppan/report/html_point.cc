@@ -122,9 +122,9 @@ std::string attackers_table(const std::vector<AttackerDetail>& attackers) {
   const std::string common = provenance_of(found);
   Page page;
   page.add(
-      "<p class=\"note\">{}{}The strongest on other rows was chosen, so that the luckiest of many is not "
-      "what "
-      "is stated; they stand in the order of what they found there.</p>",
+      "<p class=\"note\">{}{}The strongest attacker was selected on other rows, so that the stated finding "
+      "is not "
+      "that of the luckiest of many. Attackers are sorted by what they found there.</p>",
       common, common.empty() ? "" : " ");
   page.raw(
       "<div class=\"scroll\"><table><thead><tr><th>attacker</th><th class=\"r\">leakage found</th>"
@@ -142,14 +142,14 @@ std::string attackers_table(const std::vector<AttackerDetail>& attackers) {
 std::string success(const AuditDetail& audit) {
   if (!audit.accuracy) return {};
   Page page;
-  page.add("<p>The best attacker names the right value for {} of the records", rate(*audit.accuracy));
+  page.add("<p>The best attacker guesses the right value for {} of the records", rate(*audit.accuracy));
   if (audit.prior_accuracy)
     page.add("; without the release, guessing alone is right for {}", percent(*audit.prior_accuracy));
   page.raw(".");
   for (const AttackerDetail& attacker : audit.attackers) {
     if (!attacker.won) continue;
     if (attacker.balanced_accuracy)
-      page.add(" With every value counted alike it is right for {}.", rate(*attacker.balanced_accuracy));
+      page.add(" With all values weighted equally it is right for {}.", rate(*attacker.balanced_accuracy));
     if (attacker.auc)
       page.add(
           " Of two records with different values it puts them in the right order for {} (area under the ROC "
@@ -210,9 +210,9 @@ std::string audit_section(const AuditDetail& audit) {
   page.add("<h3>What an attacker gains about {}</h3>", escape(audit.target));
   if (audit.inconclusive) {
     page.raw(
-        "<p class=\"warn\">Inconclusive: the best attacker was still getting better with more training rows, "
-        "so more may leak "
-        "than is shown here.</p>");
+        "<p class=\"warn\">Inconclusive: the best attacker was still improving with more training rows, so "
+        "more "
+        "may leak than is shown here.</p>");
   }
   if (audit.leakage) page.add("<p>{}.</p>", sentence(*audit.leakage));
   if (audit.upper_bound) page.add("<p>{}.</p>", sentence(*audit.upper_bound));
@@ -467,7 +467,7 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
                            : provenance(*leakage));
     if (const auto upper_end = row.number(curve_column::kUpperEnd)) {
       const auto power = row.number(curve_column::kPower);
-      entry(page, "allows for up to",
+      entry(page, "upper end",
             fmt::format(
                 "<strong>{} nats</strong>{}", number(*upper_end),
                 power ? fmt::format(" <span class=\"note\">(power: leaks of {} nats and more are found with "
@@ -487,8 +487,8 @@ std::string point_brief(const RunFiles& run, std::size_t index, bool is_dominate
     const auto& ceiling = run.summary.leakage_ceiling;
     if (ceiling && *ceiling > 0 && std::isfinite(*ceiling)) {
       entry(page, "share",
-            fmt::format("{} of the {} nats there are to leak",
-                        percent(std::max(0.0, leakage->nats) / *ceiling), number(*ceiling, 3)));
+            fmt::format("{} of the {} nats that could leak", percent(std::max(0.0, leakage->nats) / *ceiling),
+                        number(*ceiling, 3)));
     }
   } else {
     entry(page, "leakage", "<span class=\"badge alert\">UNAUDITED</span>");

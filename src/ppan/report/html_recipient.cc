@@ -44,7 +44,7 @@ std::string cell(const std::optional<double>& value) {
   return value ? number(*value, 3) : std::string();
 }
 
-// The leakage with its interval and what the audit allows for; its direction stands in the head of the table.
+// The leakage with its interval and the upper end of the audit; its direction is in the head of the table.
 std::string leakage_cells(const CurveRow& row) {
   const auto leakage = row.leakage_estimate();
   if (!leakage) return "<td class=\"r\"></td><td class=\"r\"></td>";
@@ -75,8 +75,8 @@ void add_table(Page& page, const RunFiles& run, bool images, bool alternatives) 
   page.add(
       "<div class=\"scroll\"><table class=\"recipient\"><thead><tr><th>release</th><th "
       "class=\"r\">{3} on original {0} (95&nbsp;% interval)</th><th class=\"r\">on released {0}</th><th "
-      "class=\"r\">loss</th><th class=\"r\">leakage{1} (95&nbsp;% interval)</th><th class=\"r\">allows for "
-      "up to</th>{2}</tr></thead><tbody>",
+      "class=\"r\">loss</th><th class=\"r\">leakage{1} (95&nbsp;% interval)</th><th class=\"r\">upper "
+      "end</th>{2}</tr></thead><tbody>",
       records, common_kind(run.curve).empty() ? std::string() : ", " + escape(common_kind(run.curve)),
       images ? ""
              : "<th class=\"r\">cells changed</th><th class=\"r\">associations</th><th "
@@ -98,12 +98,12 @@ void add_table(Page& page, const RunFiles& run, bool images, bool alternatives) 
 void add_explanation(Page& page, bool images) {
   page.add(
       "<p class=\"note\">{0} learn the task from released {1}. Tested on original {1}: does what was learned "
-      "hold in the world? Tested on released {1}: what would a recipient report?",
+      "hold for original data? Tested on released {1}: what would a recipient report?",
       images ? "New networks" : "Boosted trees", images ? "images" : "rows");
   if (!images) {
     page.raw(
-        " Of several tasks the first is shown; the loss is the greatest of all. Associations: the mean "
-        "absolute difference of Cramer's V over all pairs of columns. Spikes: the greatest change in the "
+        " Of several tasks the first is shown; the loss is the largest of all. Associations: the mean "
+        "absolute difference of Cramer's V over all pairs of columns. Spikes: the largest change in the "
         "share of a frequent value of a number. Rows of others: released rows that equal a training row in "
         "every column; in brackets the same for the original held-out rows.");
   }

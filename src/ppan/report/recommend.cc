@@ -72,7 +72,7 @@ std::vector<Recommendation> recommend(const CurveTable& table) {
       return table.rows[spot.row].text(curve_column::kInconclusive) == "yes";
     });
     if (spots.empty()) continue;
-    add("Knee of the curve", "Up to here distortion buys much privacy; beyond it, less and less.",
+    add("Knee of the curve", "Up to this point distortion buys much privacy; beyond it, less and less.",
         knee_of(spots));
 
     double greatest = 0;
@@ -80,16 +80,14 @@ std::vector<Recommendation> recommend(const CurveTable& table) {
     const auto half = std::find_if(spots.begin(), spots.end(),
                                    [&](const Spot& spot) { return spot.leakage_high <= greatest / 2; });
     add("Half the leakage",
-        "The least distortion at which at most half of the curve\u2019s greatest leakage is left.",
+        "The least distortion at which at most half of the curve\u2019s largest leakage remains.",
         half == spots.end() ? std::nullopt : std::optional(half->row));
 
     const auto least = std::min_element(spots.begin(), spots.end(), [](const Spot& a, const Spot& b) {
       return a.leakage_high < b.leakage_high;
     });
     add("Least leakage",
-        "No point of this curve allows for less; of those that allow for as much, the one that changes "
-        "least.",
-        least->row);
+        "The smallest upper end of this curve; among equals, the one with the least distortion.", least->row);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which points of a curve a person should look at first.
+// Selects the points of a curve that a person should consider first.
 
 #include <cstddef>
 #include <string>
@@ -21,17 +21,15 @@ struct Recommendation {
 bool learned_series(std::string_view series);
 
 /// For each learned series up to three points, judged by the upper end of each point's interval, widened by
-/// what its audit would have missed, where that is known. Points whose audit was inconclusive are not
-/// recommended:
-/// - the knee: with distortion and leakage each scaled to [0, 1], the point farthest below the line between
-/// the ends;
-/// - half: the least distortion at which at most half of the series' greatest leakage is left;
-/// - the least leakage, at the least distortion among equals.
-/// A point is listed once, under the first of its titles.
+/// what its audit could have missed, where known. Points whose audit was inconclusive are not recommended: -
+/// the knee: with distortion and leakage each scaled to [0, 1], the point farthest below the line between the
+/// ends; - half: the least distortion at which at most half of the series' greatest leakage is left; - the
+/// least leakage, at the least distortion among equals. A point is listed once, under the first of its
+/// titles.
 std::vector<Recommendation> recommend(const CurveTable& table);
 
-/// For each row what its column "dominated" says; without one, whether randomising between other points of
-/// its series would leak less at the same distortion, by more than the row's interval can explain
+/// For each row the value of its column "dominated"; without that column, whether a mixture of other points
+/// of its series would leak less at the same distortion, by more than the row's interval can explain
 /// (is_dominated() of core/hull.h).
 std::vector<bool> dominated(const CurveTable& table);
 

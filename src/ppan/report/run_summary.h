@@ -1,6 +1,6 @@
 #pragma once
 
-// summary.json: what was asked, what was used, why it stopped and what may be said about the result, as data.
+// summary.json: the request, the settings used, why it stopped and which claims the result supports, as data.
 // The report is a function of this, curve.csv and metrics.jsonl.
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct RunSetting {
   friend bool operator==(const RunSetting&, const RunSetting&) = default;
 };
 
-/// A further number about privacy beside the one a point is scored by.
+/// A further number about privacy, in addition to the one by which a point is scored.
 struct NamedEstimate {
   std::string name;  ///< For example "nearest neighbours (KSG)".
   Estimate estimate;
@@ -46,7 +46,7 @@ struct PointSummary {
   std::vector<std::string> warnings;
 };
 
-/// A point that was asked for and is not there.
+/// A requested point that is missing.
 struct MissingPoint {
   std::string series;
   int number = 1;
@@ -63,7 +63,7 @@ struct RunSummary {
   std::string version;
   std::string command;  ///< As typed, for example "ppan paper scalar-gaussian --out run".
 
-  // What it is about, in words for the reader who was not there.
+  // What it is about, in words.
   std::string name;             ///< Experiment or job.
   std::string description;      ///< A sentence or two.
   std::string hidden;           ///< What is to be hidden (X).

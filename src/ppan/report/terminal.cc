@@ -336,8 +336,8 @@ std::string table_text(const CurveTable& table, const TerminalStyle& style) {
                                     to_string(style.unit));
   if (limits)
     out +=
-        "(up to: the end of the interval, or what the audit may have missed if that is more; points are "
-        "picked by it)\n";
+        "(up to: the upper end of the audit, which includes what it may have missed; points are picked by "
+        "it)\n";
   return out;
 }
 

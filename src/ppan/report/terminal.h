@@ -21,12 +21,12 @@ struct TerminalStyle {
 /// both numbers are left out; empty when none is left.
 std::string plot_text(const CurveTable& table, const TerminalStyle& style);
 
-/// The points, and of the references only the table as it is and the same row for everybody.
+/// The points; of the references only the unchanged table and the constant row.
 CurveTable without_references(const CurveTable& table);
 
-/// The rows as an aligned table: series, budget or weight, distortion, leakage with its interval, what its
-/// audit allows for, kind, optimum, excess. Leakage that an audit did not see is "not seen", not 0. Columns
-/// that are empty throughout are left out, and long series names are cut to fit.
+/// The rows as an aligned table: series, budget or weight, distortion, leakage with its interval, the upper
+/// end of its audit, kind, optimum, excess. Leakage that an audit did not see is "not seen", not 0. Columns
+/// that are empty throughout are left out, and long series names are truncated to fit.
 std::string table_text(const CurveTable& table, const TerminalStyle& style);
 
 }  // namespace ppan

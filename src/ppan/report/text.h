@@ -1,6 +1,6 @@
 #pragma once
 
-// Text inside SVG and HTML: escaped, measured, cut and wrapped. Private to this stage.
+// Text inside SVG and HTML: escaping, measuring, truncating and wrapping. Private to this stage.
 
 #include <string>
 #include <string_view>

@@ -27,7 +27,7 @@ constexpr std::array kKnown{
     KnownSeries{"reference/unchanged", "released unchanged"},
     KnownSeries{"reference/dropped", "columns dropped"},
     KnownSeries{"reference/constant", "the same row for everybody"},
-    KnownSeries{"reference/independent", "rows drawn without looking at anybody"},
+    KnownSeries{"reference/independent", "rows drawn independently of the person"},
     KnownSeries{"reference/noise", "independent noise"},
     KnownSeries{"reference/randomized-response", "randomized response of the categories"},
     KnownSeries{"reference/gaussian-noise", "Gaussian noise on the numbers"},
@@ -241,7 +241,7 @@ bool has_task_score(const CurveRow& row) {
 
 std::optional<Figure> task_figure(const CurveTable& table, const RunSummary& summary) {
   Figure figure;
-  figure.title = (summary.name.empty() ? "" : summary.name + ": ") + "what a recipient gets for what leaks";
+  figure.title = (summary.name.empty() ? "" : summary.name + ": ") + "task score against leakage";
   figure.x.label = leakage_label(table);
   const std::vector<int> numbers = point_numbers(table);
   CurveTable drawn = table;  // so that looks are given to what is drawn only, and no two series share one

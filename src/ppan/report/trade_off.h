@@ -1,7 +1,7 @@
 #pragma once
 
-// The one figure everybody asks for: distortion against leakage, a series for each of the curve, intervals
-// where they are known, the optimum and the references beside it.
+// The main figure: distortion against leakage, one line for each series of the curve, intervals where they
+// are known, the optimum and the references.
 
 #include <optional>
 #include <string>
@@ -24,13 +24,13 @@ CurveTable take_optimum(CurveTable& table);
 
 /// The summary gives title and axis labels; an empty one gives plain ones. The key of a point is the number
 /// of its row in the table, from 0. The optimum is drawn as a line through the rows of `optimum`, its own
-/// fine grid; without them as marks at the distortions measured, because a chord between those would lie
-/// above it.
+/// fine grid; without them as marks at the distortions measured, because a chord between them would lie above
+/// the optimum.
 Figure trade_off_figure(const CurveTable& table, const RunSummary& summary, const CurveTable& optimum = {});
 
-/// What a recipient gets for what leaks: leakage against the score of the first task, learned from released
-/// records and tested on original ones, with the intervals of the score. Keys as in trade_off_figure().
-/// Absent where no task was measured.
+/// The task figure: leakage against the score of the first task, learned from released records and tested on
+/// original ones, with the intervals of the score. Keys as in trade_off_figure(). Absent where no task was
+/// measured.
 std::optional<Figure> task_figure(const CurveTable& table, const RunSummary& summary);
 /// Whether the row has a score of its own to show: the completed curve has none.
 bool has_task_score(const CurveRow& row);

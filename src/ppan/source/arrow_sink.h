@@ -1,6 +1,6 @@
 #pragma once
 
-// Released rows as an Arrow stream in memory: frames of other programs take it over without copying it again.
+// Released rows as an Arrow stream in memory. Data frames of other libraries adopt it without another copy.
 
 #include <cstdint>
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace ppan {
 
-/// Cells of one column in Arrow's own form, but for flags of missing cells, which are a byte each until they
-/// leave.
+/// Cells of one column in Arrow's layout, except that the flags of missing cells take a byte each until the
+/// stream is exported.
 struct ArrowCells {
   std::vector<char> values{};           ///< Fixed width: the values; texts: their bytes.
   std::vector<std::int64_t> offsets{};  ///< Texts: ends of the cells.

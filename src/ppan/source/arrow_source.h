@@ -1,7 +1,7 @@
 #pragma once
 
 // Frames of other programs as a source: an Arrow stream (arrow.apache.org/docs/format/CStreamInterface.html)
-// looked at where it lies. Whole numbers of 64 bits, reals of 64 bits and the bytes of texts are not copied.
+// read in place. 64-bit integers, 64-bit reals and the bytes of texts are not copied.
 
 #include <memory>
 #include <string>
@@ -14,8 +14,9 @@ namespace ppan {
 
 class ArrowSource final : public RowSource {
  public:
-  /// Takes the stream over. Reads its schema and its first rows. Throws Error(kBadInput) for a stream that is
-  /// no table or has columns that cannot be used, Error(kIo) with the stream's own words when it fails.
+  /// Takes ownership of the stream. Reads its schema and its first rows. Throws Error(kBadInput) for a stream
+  /// that is not a table or has columns that cannot be used, and Error(kIo) with the stream's own message
+  /// when it fails.
   explicit ArrowSource(ArrowArrayStream stream, std::string name = "the frame");
   ~ArrowSource() override;
 
@@ -32,7 +33,7 @@ class ArrowSource final : public RowSource {
   std::vector<ArrowType> types_;
   std::shared_ptr<const Batch> batch_;
   std::int64_t position_ = 0;  // in the batch
-  std::int64_t row_ = 0;       // rows handed out
+  std::int64_t row_ = 0;       // rows returned so far
 };
 
 }  // namespace ppan

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the columns of an Arrow stream hold, as ppan knows it.
+// The types of the columns of an Arrow stream, in terms of ppan.
 
 #include <string>
 
@@ -29,7 +29,7 @@ struct ArrowType {
 /// Throws Error(kBadInput) for what cannot be used: lists, structs, bytes.
 ArrowType arrow_type(const ArrowSchema& schema);
 
-/// The type of a column that never was in a stream.
+/// The type of a column that does not come from a stream.
 ArrowType arrow_type(const RowColumn& column);
 
 /// Bytes of one value of a fixed width; 0 for booleans and texts.

@@ -19,10 +19,10 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  /// Up to `count` bytes into `to`; 0 only at the end. Throws Error(kIo) when the system refuses, and
-  /// Error(kBadInput) when a compressed stream is damaged or cut short.
+  /// Up to `count` bytes into `to`; 0 only at the end. Throws Error(kIo) when the system reports an error,
+  /// and Error(kBadInput) when a compressed stream is damaged or truncated.
   virtual std::size_t read(char* to, std::size_t count) = 0;
-  /// Share of it that was read, 0 to 1, where its size is known.
+  /// Fraction that was read, 0 to 1, where the size is known.
   [[nodiscard]] virtual std::optional<double> share_read() const { return std::nullopt; }
   /// What messages call the source: the path as given, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -34,9 +34,9 @@ class ByteSource {
   std::string name_;
 };
 
-/// What a compressed file may unpack to where nothing else is said. A thousand times the file is possible, so
-/// that a small one could fill a machine. Where rows stream through, only time is at stake; where the whole
-/// table is held, memory is.
+/// Default limit of the size that a compressed file may unpack to. A factor of a thousand is possible, so a
+/// small file could fill a machine. Where rows stream, only time is at risk; where the whole table is held,
+/// memory is.
 inline constexpr std::uint64_t kMostUnpacked = std::uint64_t{16} << 30U;
 inline constexpr std::uint64_t kMostUnpackedInMemory = std::uint64_t{1} << 30U;
 
@@ -50,10 +50,10 @@ std::unique_ptr<ByteSource> memory_source(std::string bytes, std::string name = 
 /// The same without a copy: `bytes` must outlive the source.
 std::unique_ptr<ByteSource> view_source(std::string_view bytes, std::string name = "memory");
 
-/// `head`, which was read from `rest` before, and then what `rest` still has.
+/// `head`, which was read from `rest` before, followed by the remainder of `rest`.
 std::unique_ptr<ByteSource> continued_source(std::string head, std::unique_ptr<ByteSource> rest);
 
-/// Whether a path can be opened again and give the same bytes: a regular file, not standard input or a pipe.
+/// Whether a path can be opened again with the same bytes: a regular file, not standard input or a pipe.
 bool can_be_read_again(const std::filesystem::path& path);
 
 }  // namespace ppan

@@ -21,7 +21,7 @@ std::optional<std::int64_t> parse_date(std::string_view text);
 /// (+02:00) at the end is taken into account; a date alone is its midnight.
 std::optional<std::int64_t> parse_timestamp(std::string_view text);
 
-/// Appends the date; days without a text are moved to the first or last one.
+/// Appends the date; days outside the supported years become the first or last supported day.
 void append_date(std::int64_t days, std::string& out);
 /// Appends the time, with as many digits of a second as it has.
 void append_timestamp(std::int64_t microseconds, std::string& out);

@@ -18,7 +18,7 @@
 
 namespace ppan {
 
-/// Caps that keep a hostile or mistaken file from taking the machine with it.
+/// Limits that protect the machine from a hostile or wrong file.
 struct CsvLimits {
   std::size_t field_bytes = std::size_t{1} << 20U;  ///< Longest field.
   std::size_t row_bytes = std::size_t{1} << 24U;    ///< Longest row. At most 2^28.
@@ -39,7 +39,7 @@ struct CsvOptions {
   [[nodiscard]] Problems check() const;
 };
 
-/// Some consecutive rows. Owns its bytes, so it may be handed to another thread; reused, it allocates
+/// Some consecutive rows. Owns its bytes, so it may be passed to another thread. Reusing it allocates
 /// nothing.
 class CsvChunk {
  public:
@@ -54,7 +54,7 @@ class CsvChunk {
   /// Number of the chunk's first row in the file, counted from 0, the header not counted.
   [[nodiscard]] std::int64_t first_row() const { return first_row_; }
 
-  // Where all of it lies, row by row: for those who look at whole columns.
+  // The memory layout, row by row, for code that processes whole columns.
   [[nodiscard]] const char* bytes() const { return buffer_.data(); }
   [[nodiscard]] const TextCell* cells() const { return cells_.data(); }
   [[nodiscard]] const std::int64_t* lines() const { return lines_.data(); }
@@ -70,7 +70,7 @@ class CsvChunk {
 
 class CsvReader {
  public:
-  /// Reads the first bytes: detects the delimiter if need be and takes the names. Throws Error(kUsage) for
+  /// Reads the first bytes: detects the delimiter if necessary and reads the names. Throws Error(kUsage) for
   /// bad options, Error(kBadInput) for bytes that are not such a table.
   explicit CsvReader(std::unique_ptr<ByteSource> source, CsvOptions options = {});
 
@@ -88,8 +88,8 @@ class CsvReader {
   /// Share of the source that was read, 0 to 1, where its size is known.
   [[nodiscard]] std::optional<double> share_read() const { return source_->share_read(); }
 
-  /// Bytes looked at or moved so far, those that were looked at again among them: at most a small multiple of
-  /// what was read, whatever the text is.
+  /// Bytes inspected or moved so far, counting repeated inspections: at most a small multiple of the bytes
+  /// read, whatever the text is.
   [[nodiscard]] std::uint64_t work() const { return work_; }
 
  private:
@@ -123,7 +123,7 @@ class CsvReader {
   std::vector<std::size_t> unescape_;  // cells of the current row that hold doubled quotes
   bool ended_ = false;                 // the source has no more
   std::int64_t line_ = 1;              // on which the next row begins
-  std::int64_t row_ = 0;               // rows handed out
+  std::int64_t row_ = 0;               // rows returned so far
   std::uint64_t work_ = 0;
   Utf8 utf8_;
 };
@@ -142,10 +142,9 @@ struct CsvGuess {
   char decimal = '.';
   std::vector<std::string> unsure;  ///< What a person should look at, a sentence each.
 };
-/// `sample` is the beginning of the file; its last line may be cut off, and the first 200 rows in it are
-/// looked at. The delimiter is the candidate that splits the rows into the same number of fields most
-/// consistently, and into the most fields among equals. Row 1 is a header unless one of its fields is a
-/// number or empty.
+/// `sample` is the beginning of the file; its last line may be incomplete; the first 200 rows are inspected.
+/// The delimiter is the candidate that splits the rows into the same number of fields most consistently, and
+/// into the most fields among equals. Row 1 is a header unless one of its fields is a number or empty.
 CsvGuess guess_csv(std::string_view sample);
 /// The first bytes of a source, at most 1 MiB, for guess_csv. continued_source() puts them back.
 std::string sample_of(ByteSource& source);
@@ -156,7 +155,7 @@ std::string delimiter_name(char delimiter);
 /// A cell for a message: in double quotes, control characters escaped, cut after 60 bytes.
 /// Marked as a value of a record, so that it is shown only where values are (core/cell_text.h).
 std::string show_cell(std::string_view cell);
-/// The same for what is no value: a name of a column or file.
+/// The same for text that is not a value: the name of a column or file.
 std::string quoted_text(std::string_view text);
 
 }  // namespace ppan

@@ -1,6 +1,6 @@
 #pragma once
 
-// Delimited text out: fields are quoted only where a reader would otherwise read something else.
+// Writes delimited text. Fields are quoted only where a reader would otherwise misread them.
 
 #include <cstdint>
 #include <filesystem>
@@ -20,7 +20,8 @@ void append_field(std::string_view field, char delimiter, std::string& out);
 /// Appends a row and its line end.
 void append_row(std::span<const std::string> fields, char delimiter, std::string& out);
 
-/// Where bytes go. What a file held before stays until finish(); without finish() nothing is left behind.
+/// The destination of bytes. A file keeps its old contents until finish(); without finish() nothing is left
+/// behind.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;

@@ -13,7 +13,7 @@
 
 namespace ppan {
 
-/// SHA-256 of columns and cells: equal for equal tables, however they were cut into chunks.
+/// SHA-256 of columns and cells: equal for equal tables, however they were divided into chunks.
 class RowFingerprint {
  public:
   explicit RowFingerprint(std::vector<RowColumn> columns);
@@ -31,7 +31,7 @@ class RowFingerprint {
 class HeldRows {
  public:
   HeldRows() = default;
-  /// Reads the rest of `source`.
+  /// Reads the remaining rows of `source`.
   explicit HeldRows(RowSource& source);
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }

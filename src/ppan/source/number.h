@@ -54,7 +54,7 @@ struct NumberFormat {
   friend bool operator==(const NumberFormat&, const NumberFormat&) = default;
 };
 
-/// Decimals above this are noise of a binary number written out, not a grid.
+/// More decimals than this are the rounding noise of a binary number, not a grid.
 inline constexpr int kMostDecimals = 12;
 
 /// Digits behind the decimal mark that the shortest text of `value` has; above kMostDecimals: too many for a

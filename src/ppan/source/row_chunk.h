@@ -1,8 +1,9 @@
 #pragma once
 
-// Some consecutive rows, column by column, each column of one kind: text, whole numbers or reals. This is
-// what every source gives and every sink takes. A chunk points at memory that it owns or holds, so that text
-// read from a file and arrays of another library are looked at where they lie; reused, it allocates nothing.
+// Some consecutive rows, column by column, each column of one kind: text, whole numbers or reals. Every
+// source produces chunks and every sink consumes them. A chunk points at memory that it owns or keeps alive,
+// so that text read from a file and arrays of another library are used in place. Reusing a chunk allocates
+// nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -70,8 +71,8 @@ struct RowCells {
   const std::int64_t* integer = nullptr;  ///< kInteger.
   const double* real = nullptr;           ///< kReal.
   /// 1 where there is no value; what the cell holds there means nothing, but can be read. Null: every cell
-  /// has a value. Markers in text ("NA") are not flagged: they are text until somebody who knows them looks
-  /// (TextStyle).
+  /// has a value. Markers in text ("NA") are not flagged: they are text until they are interpreted according
+  /// to TextStyle.
   const std::uint8_t* missing = nullptr;
 
   [[nodiscard]] bool is_missing(std::size_t row) const { return missing != nullptr && missing[row] != 0; }
@@ -92,7 +93,8 @@ struct CellBuffer {
   std::vector<double> real{};
   std::vector<std::uint8_t> missing{};
 
-  /// Appends a cell to `text`; bytes() moves, so point RowCells at it when the column is complete.
+  /// Appends a cell to `text`. bytes() may be reallocated, so point RowCells at it when the column is
+  /// complete.
   void add_text(std::string_view cell) {
     text.push_back({static_cast<std::uint32_t>(bytes.size()), static_cast<std::uint32_t>(cell.size())});
     bytes.insert(bytes.end(), cell.begin(), cell.end());
@@ -101,8 +103,8 @@ struct CellBuffer {
   void clear();
 };
 
-/// Rows on their way. Owns or holds its memory, so it may be handed to another thread; it can be moved, not
-/// copied.
+/// Rows between a source and a sink. Owns its memory or keeps it alive, so it may be passed to another
+/// thread. Movable, not copyable.
 class RowChunk {
  public:
   RowChunk() = default;
@@ -126,17 +128,17 @@ class RowChunk {
     return lines_ == nullptr ? first_row_ + row + 1 : line(row);
   }
 
-  // For those who fill it.
+  // For sources, which fill it.
 
-  /// Begins anew: no cell is set. Buffers and what is held keep their memory.
+  /// Resets the chunk: no cell is set. Buffers and held objects keep their memory.
   void start(std::int64_t rows, std::size_t columns, std::int64_t first_row);
   [[nodiscard]] RowCells& cells(std::size_t column) { return cells_[column]; }
-  /// Memory of the chunk's own for a column.
+  /// Memory for a column, owned by the chunk.
   [[nodiscard]] CellBuffer& buffer(std::size_t column);
   void set_rows(std::int64_t rows) { rows_ = rows; }
   void set_first_row(std::int64_t first_row) { first_row_ = first_row; }
   void set_lines(const std::int64_t* lines) { lines_ = lines; }
-  /// An object of the source's own that lives as long as the chunk and is reused with it.
+  /// An object of the source that lives as long as the chunk and is reused with it.
   template <typename T>
   T& held() {
     if (held_ == nullptr || *held_type_ != typeid(T)) {
@@ -156,7 +158,7 @@ class RowChunk {
   const std::type_info* held_type_ = nullptr;
 };
 
-/// A copy of its own: `to` points at nothing but its own buffers (and at levels, which the columns hold).
+/// A deep copy: `to` points only at its own buffers (and at levels, which the columns hold).
 void copy_rows(const RowChunk& from, RowChunk& to);
 
 /// The value of a cell that is not missing as a number: integers and reals, decimals divided by their scale.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where rows go. Work that can be done side by side is in pack(), which any number of threads call at a time;
-// what must be in order is in write().
+// The destination of rows. Work that can run in parallel is in pack(), which any number of threads may call
+// at a time; work that must be in order is in write().
 
 #include <memory>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace ppan {
 
-/// A table, written once from start to end. What was there before stays until finish(); without finish()
-/// nothing is left behind.
+/// A table, written once from start to end. Earlier contents stay until finish(); without finish() nothing is
+/// left behind.
 class RowSink {
  public:
   /// Rows in the sink's own form.
@@ -31,16 +31,16 @@ class RowSink {
   RowSink(const RowSink&) = delete;
   RowSink& operator=(const RowSink&) = delete;
 
-  /// Says which columns there will be. Once, before anything else. Throws Error(kBadInput) for what the sink
+  /// Sets the columns. Call once, before anything else. Throws Error(kBadInput) for columns that the sink
   /// cannot hold.
   virtual void begin(const std::vector<RowColumn>& columns) = 0;
-  /// Rows of these columns made ready to write. Copies what it needs: the chunk may be reused at once. Safe
+  /// Prepares rows of these columns for writing. Copies what it needs: the chunk may be reused at once. Safe
   /// to call from several threads.
   [[nodiscard]] virtual std::unique_ptr<Part> pack(const RowChunk& rows) const = 0;
-  /// Writes what pack() made, one part after the other. Throws Error(kIo) when the place fails, with its own
-  /// words.
+  /// Writes what pack() made, one part after the other. Throws Error(kIo) with the system's message when the
+  /// destination fails.
   virtual void write(std::unique_ptr<Part> part) = 0;
-  /// Makes what was written permanent. Once, last.
+  /// Makes the written rows permanent. Call once, last.
   virtual void finish() = 0;
 
  protected:

@@ -14,7 +14,7 @@ namespace ppan {
 
 /// How the text cells of a table are to be read, and how text made from it is to be written.
 struct TextStyle {
-  /// Texts that stand for "no value", compared after dropping spaces around them.
+  /// Texts that mean "no value", compared without surrounding spaces.
   std::vector<std::string> missing{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"};
   char decimal = '.';    ///< Decimal mark, '.' or ','.
   char delimiter = ',';  ///< Of delimited text.
@@ -37,12 +37,12 @@ class RowSource {
   [[nodiscard]] const std::string& name() const { return name_; }
 
   /// The next rows, at least one; false when there are no more. Rows come in the order of the source. Not for
-  /// several threads at a time. Throws Error(kBadInput) for rows that are not as columns() says, and
-  /// Error(kIo) when the source fails, with its own words.
+  /// several threads at a time. Throws Error(kBadInput) for rows that do not match columns(), and Error(kIo)
+  /// with the source's own message when it fails.
   virtual bool next(RowChunk& chunk) = 0;
-  /// How many rows there will be, if that is known without reading them.
+  /// The number of rows, if it is known without reading them.
   [[nodiscard]] virtual std::optional<std::int64_t> row_count() const { return std::nullopt; }
-  /// Share of the source that was read so far, 0 to 1, if that can be told.
+  /// Fraction of the source that was read so far, 0 to 1, if it is known.
   [[nodiscard]] virtual std::optional<double> share_read() const { return std::nullopt; }
 
  protected:
@@ -59,8 +59,8 @@ class RowSource {
   TextStyle style_;
 };
 
-/// Rows a chunk has at most, where nobody says otherwise: enough for loops to run at full speed, few enough
-/// to stay in cache.
+/// Default maximum number of rows in a chunk: enough for loops to run at full speed, few enough to stay in
+/// cache.
 inline constexpr std::int64_t kChunkRows = 1024;
 
 }  // namespace ppan

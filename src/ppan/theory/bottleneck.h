@@ -1,7 +1,7 @@
 #pragma once
 
-// Information bottleneck: W = X, and usefulness is what Z tells about Y. For a rate R = I(X;Z) the greatest
-// useful information U = I(Y;Z), and the inverse, the least R for a wanted U. All in nats.
+// Information bottleneck: W = X, and usefulness is I(Y;Z). Computes the largest useful information U = I(Y;Z)
+// for a rate R = I(X;Z), and the inverse, the least R for a required U. All in nats.
 //
 // Sources: G. Chechik, A. Globerson, N. Tishby, Y. Weiss, "Information bottleneck for Gaussian variables",
 // JMLR 6 (2005); A. D. Wyner, J. Ziv, "A theorem on the entropy of certain binary sequences" (Mrs. Gerber's
@@ -18,7 +18,7 @@ struct BottleneckGaussian {
   [[nodiscard]] Problems check() const;
 };
 
-/// I(X;Y) = -1/2 log(1 - rho^2): the supremum of U, not reached at any finite rate.
+/// I(X;Y) = -1/2 log(1 - rho^2): the supremum of U, not attained at any finite rate.
 double mutual_information(const BottleneckGaussian& pair);
 /// U(R) = -1/2 log(1 - rho^2 (1 - exp(-2R))), R >= 0.
 double greatest_useful(const BottleneckGaussian& pair, double rate);

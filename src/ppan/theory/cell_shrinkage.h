@@ -1,11 +1,11 @@
 #pragma once
 
 // A better estimate of a finite distribution than its relative frequencies, for tables with few records in
-// most cells. The count of a cell is taken as Poisson with a mean of its own, and the means of all cells as
-// draws from one distribution G. G is estimated from the counts themselves, without a form given to it
-// (nonparametric maximum likelihood), and each cell is then replaced by its posterior mean: cells shrink
-// towards those like them, and by how much is decided by the data. Where cells differ beyond chance nothing
-// shrinks; where many share one mean, they share the records behind it.
+// most cells. The count of a cell is modelled as Poisson with its own mean, and the means of all cells as
+// draws from one distribution G. G is estimated from the counts by nonparametric maximum likelihood, and each
+// count is then replaced by its posterior mean. Cells shrink towards similar cells, by an amount that the
+// data determine: cells that differ beyond chance do not shrink, and cells with the same mean share their
+// records.
 //
 // Sources: J. Kiefer, J. Wolfowitz, Ann. Math. Stat. 27, 1956; L. Simar, Ann. Stat. 4, 1976 (Poisson);
 // H. Robbins, "The empirical Bayes approach to statistics", Proc. 3rd Berkeley Symp. 1956.

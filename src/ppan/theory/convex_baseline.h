@@ -42,8 +42,8 @@ struct ConvexSolution {
 double least_distortion(const FiniteDistribution& distribution, const MatrixRef<double>& distortion);
 
 /// Solves the problem. Cells and whole rows of probability 0 are allowed; a w of probability 0 releases a
-/// draw from P(z), which tells nothing about it. Throws Error(kUsage) when the budget is below
-/// least_distortion or an argument is malformed.
+/// draw from P(z), which is independent of it. Throws Error(kUsage) when the budget is below least_distortion
+/// or an argument is malformed.
 ConvexSolution solve_convex(const FiniteDistribution& distribution, const MatrixRef<double>& distortion,
                             double budget, const ConvexOptions& options = {});
 

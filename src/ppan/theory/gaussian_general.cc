@@ -176,7 +176,7 @@ Problems check_covariance(const MatrixRef<double>& whole, Index sensitive) {
 }
 
 GaussianCovariance split_covariance(const MatrixRef<double>& whole, Index sensitive) {
-  require_none(check_covariance(whole, sensitive), "this is no covariance:", ErrorCode::kBadInput);
+  require_none(check_covariance(whole, sensitive), "this is not a covariance:", ErrorCode::kBadInput);
   const Index rest = whole.rows() - sensitive;
   return {whole.topLeftCorner(sensitive, sensitive), whole.bottomRightCorner(rest, rest),
           whole.topRightCorner(sensitive, rest)};

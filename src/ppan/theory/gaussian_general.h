@@ -1,18 +1,20 @@
 #pragma once
 
 // Jointly Gaussian X and Y with any covariances and any numbers of components, squared error, and a mechanism
-// that sees a W jointly Gaussian with them such that X - W - Z and all that W tells of Y is U = E[Y|W].
+// that sees a W jointly Gaussian with them such that X - W - Z is a Markov chain; W is informative about Y
+// only through U = E[Y|W].
 //
-// E||Y - Z||^2 = E||Y - U||^2 + E||U - Z||^2, so the problem is that of releasing U with what is left of the
-// budget. For given second moments a Gaussian Z leaks least, because X is Gaussian; it is fixed by the error
+// E||Y - Z||^2 = E||Y - U||^2 + E||U - Z||^2, so the problem is to release U within the remaining budget. For
+// given second moments a Gaussian Z leaks least, because X is Gaussian; it is determined by the error
 // covariance E = Cov(U|Z), and
 //     I(X;Z) = 1/2 log det Cov(X) - 1/2 log det(Cov(X|U) + A E A^T),   A = Cov(X,U) Cov(U)^-1.
 // What remains is to maximise a concave function of E over 0 <= E <= Cov(U), tr E <= budget. Proposition 2 of
-// the paper is the case Cov(U) = c I, where the eigenvectors are known and a water level is left.
+// the paper is the case Cov(U) = c I, where the eigenvectors are known and only a water level remains.
 //
-// X must depend on W through U alone, as it does whenever U determines W: W = Y, W = Y + independent noise,
-// W a part of the components of Y. With W = (X,Y) it does not. There U = (X,Y) takes its place, of which
-// distortion counts Y alone: Cov(X|U) = 0, A picks X, and E = Cov((X,Y)|Z) has to keep tr E_Y <= budget.
+// X must depend on W through U alone, as it does whenever U determines W: W = Y, W = Y + independent noise, W
+// a part of the components of Y. With W = (X,Y) it does not. There U = (X,Y) is used instead, and only Y
+// counts towards the distortion: Cov(X|U) = 0, A selects X, and E = Cov((X,Y)|Z) must satisfy tr E_Y <=
+// budget.
 
 #include "ppan/core/matrix.h"
 #include "ppan/core/problem.h"
@@ -29,16 +31,16 @@ struct GaussianCovariance {
   [[nodiscard]] Problems check() const;
 };
 
-/// Components of X and Y together in a covariance that is read from a file: every point of a curve takes
-/// eigenvalues of it many times.
+/// Largest number of components of X and Y together in a covariance read from a file: every point of a curve
+/// computes eigenvalues of it many times.
 inline constexpr Index kMostComponents = 64;
-/// What keeps one matrix from being the covariance of (X,Y), X's rows first: every problem at once.
+/// Why a matrix is not a covariance of (X,Y), with the rows of X first: every problem at once.
 Problems check_covariance(const MatrixRef<double>& whole, Index sensitive);
 /// Cov of (X,Y) stacked in one matrix, the first `sensitive` rows and columns X's. Throws Error(kBadInput)
 /// listing every problem of check_covariance().
 GaussianCovariance split_covariance(const MatrixRef<double>& whole, Index sensitive);
 
-/// I(X;Y) in nats; infinite where Y fixes a component of X.
+/// I(X;Y) in nats; infinite where Y determines a component of X.
 double mutual_information(const GaussianCovariance& covariance);
 
 struct GaussianGeneralOptimum {
@@ -59,7 +61,7 @@ struct GaussianGeneralOptions {
 };
 
 /// Least I(X;Z) for E||U - Z||^2 <= distortion; `covariance` is that of X and U. Directions in which U does
-/// not vary are released as they are. Throws Error(kUsage) for a negative distortion.
+/// not vary are released unchanged. Throws Error(kUsage) for a negative distortion.
 GaussianGeneralOptimum least_leakage(const GaussianCovariance& covariance, double distortion,
                                      const GaussianGeneralOptions& options = {});
 

@@ -36,8 +36,8 @@ double mutual_information(const GaussianVector& pair);
 GaussianVectorOptimum least_leakage(const GaussianVector& pair, double distortion);
 
 /// The same where the mechanism sees X and Y. Pairs are independent, so I(X;Z) >= sum_i I(X_i;Z_i), and the
-/// budget is shared between scalar pairs. With |rho_i| = cos f_i and delta'_i = sin^2 p_i a pair leaks
-/// -log sin(f_i + p_i), and its slope by delta'_i is the same in all:
+/// budget is shared between scalar pairs. With |rho_i| = cos f_i and delta'_i = sin^2 p_i a pair leaks -log
+/// sin(f_i + p_i), and its slope in delta'_i is the same for all pairs:
 ///     cot(f_i + p_i) / sin 2 p_i = level,  level from sum_i delta'_i = distortion / c.
 /// Attained by best_release_full_data() of every pair. From distortion = c sum_i rho_i^2 on it is 0.
 GaussianVectorOptimum least_leakage_full_data(const GaussianVector& pair, double distortion);

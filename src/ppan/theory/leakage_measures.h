@@ -21,16 +21,16 @@ Problems check_joint(const MatrixRef<double>& joint);
 /// finite or negative, no guess with a positive gain.
 Problems check_gain(const MatrixRef<double>& gain, Index levels);
 
-/// max_x P(x): the best chance to name X without the release.
+/// max_x P(x): the best probability of guessing X without the release.
 double prior_vulnerability(const MatrixRef<double>& joint);
-/// sum_z max_x P(x,z): the best chance to name X from Z. One minus the Bayes risk.
+/// sum_z max_x P(x,z): the best probability of guessing X from Z. One minus the Bayes risk.
 double bayes_vulnerability(const MatrixRef<double>& joint);
 /// log(posterior / prior vulnerability), nats: multiplicative leakage. From 0 to log |X|.
 double min_entropy_leakage(const MatrixRef<double>& joint);
 /// posterior - prior vulnerability: additive leakage. From 0 to 1 - max_x P(x).
 double additive_leakage(const MatrixRef<double>& joint);
-/// (1 - posterior) / (1 - prior vulnerability): 1 when the release does not help, 0 when it tells all. 1 when
-/// X is certain beforehand.
+/// (1 - posterior) / (1 - prior vulnerability): 1 when the release does not help, 0 when it reveals
+/// everything. 1 when X is certain beforehand.
 double bayes_security(const MatrixRef<double>& joint);
 
 /// Renyi entropy of order alpha in nats: log(sum p^alpha) / (1 - alpha); Shannon's at 1, -log max p at

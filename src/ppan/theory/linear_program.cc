@@ -102,7 +102,7 @@ LinearSolution solve_linear(const LinearProgram& program, std::vector<Index> bas
     throw Error(ErrorCode::kUsage, "the parts of this linear program do not fit together");
   for (const Index c : basis) {
     if (c < 0 || c >= program.rows.cols())
-      throw Error(ErrorCode::kUsage, "a column of the basis is not there");
+      throw Error(ErrorCode::kUsage, "a column of the basis does not exist");
   }
   Tableau tableau(program, std::move(basis));
   LinearSolution out;

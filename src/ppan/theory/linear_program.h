@@ -1,7 +1,7 @@
 #pragma once
 
-// A small dense linear program by the simplex method, for problems of some hundreds of rows whose answer
-// carries a certificate of its own: what uses this checks the answer by duality instead of trusting it.
+// A small dense linear program by the simplex method, for problems of some hundreds of rows whose answer is
+// certified separately: the caller checks it by duality instead of trusting it.
 
 #include <vector>
 
@@ -18,7 +18,7 @@ struct LinearProgram {
 
 struct LinearSolution {
   Vector<double> x;
-  Vector<double> reduced;  ///< Reduced costs; that of a slack column is the price of its row.
+  Vector<double> reduced;  ///< Reduced costs; that of a slack column is the dual variable of its row.
   int pivots = 0;
   bool optimal = false;  ///< False: stopped at the limit of pivots, or unbounded.
 };

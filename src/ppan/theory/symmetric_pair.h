@@ -28,7 +28,7 @@ struct SymmetricPair {
 double symmetric_information(int m, double p);
 
 /// Arimoto's information of order alpha >= 1 between the two sides, nats (theory/leakage_measures.h); r_m(p)
-/// at alpha = 1, and for every order 0 at p = 1 - 1/m and convex round it:
+/// at alpha = 1, and for every order 0 at p = 1 - 1/m and convex around it:
 ///     alpha/(alpha-1) log( m^(1-1/alpha) ((1-p)^alpha + (m-1) (p/(m-1))^alpha)^(1/alpha) ).
 double symmetric_information(int m, double p, double alpha);
 

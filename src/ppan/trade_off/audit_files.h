@@ -1,7 +1,7 @@
 #pragma once
 
-// An audit from its files to its findings: of a model on rows (or images) that it was not trained on, of two
-// tables row by row, or of a release that is not row by row. What `ppan audit` and other doors drive.
+// Runs an audit from its files to its findings: of a model on rows (or images) that it was not trained on, of
+// two tables row by row, or of a release that is not row by row. Used by `ppan audit` and other front ends.
 
 #include <optional>
 #include <string>
@@ -15,8 +15,8 @@ namespace ppan {
 
 struct AuditFiles : AuditRequest {
   std::string model{};   ///< Audited on `data`; or `original` and `released` are given.
-  std::string labels{};  ///< Of images; empty: those beside them.
-  bool save = false;     ///< Keep the findings in the model, and in the report of the run it lies in.
+  std::string labels{};  ///< Of images; empty: those found next to the images.
+  bool save = false;     ///< Save the findings in the model, and in the report of the run that it is part of.
   std::string sign{};    ///< Private key to sign what is saved with.
   std::string out{};     ///< Directory for findings and report; empty: none.
   bool force = false;    ///< It need not be empty.
@@ -30,18 +30,18 @@ struct AuditFiles : AuditRequest {
   InformationUnit unit = InformationUnit::kNats;  ///< Of the text.
   AuditOptions options{};
 
-  /// What to type for the same findings.
+  /// The command line that gives the same findings.
   [[nodiscard]] std::string command() const;
 };
 
 struct AuditFindings {
   std::string text{};  ///< For people at a terminal, with the paths of the pages that were written.
   std::string json{};
-  /// Attributes for which the limit is not shown to be kept; empty without a limit.
+  /// Attributes that are not shown to be within the limit; empty without a limit.
   std::vector<std::string> over_limit{};
 };
 
-/// Throws Error(kUsage) for files and options that do not go together, before anything is read or written,
+/// Throws Error(kUsage) for files and options that contradict each other, before anything is read or written,
 /// and Error(kBadInput) for data that cannot be audited.
 AuditFindings audit_files(const AuditFiles& files);
 

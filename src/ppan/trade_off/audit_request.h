@@ -1,6 +1,6 @@
 #pragma once
 
-// What of a table is audited, as a person asks for it: by the names of columns.
+// An audit request: which columns of a table are audited, by name.
 
 #include <cstdint>
 #include <optional>
@@ -18,13 +18,13 @@ struct AuditRequest {
   std::string data{};      ///< Rows that a model is audited on.
   std::string original{};  ///< Or two tables, row by row of the same records.
   std::string released{};
-  std::vector<std::string> sensitive{};  ///< Of a model: as in its job, if empty; so are the following two.
-  std::vector<std::string> side{};       ///< What attackers know anyway.
+  std::vector<std::string> sensitive{};  ///< For a model, if empty: as in its job; likewise the next two.
+  std::vector<std::string> side{};       ///< What attackers already know.
   std::string together{};                ///< Rows of one value stay on one side of the split.
   std::vector<std::string> groups{};     ///< Columns whose values are groups to report on.
   std::vector<std::string> types{};      ///< COLUMN=category or COLUMN=number.
-  bool aligned = false;                  ///< The rows belong together, however little they agree.
-  bool scan = false;                     ///< Every other column of the original that is not released too.
+  bool aligned = false;                  ///< The rows correspond, however little they agree.
+  bool scan = false;  ///< Also audit every other column of the original that is not released.
   std::uint64_t max_unpacked = kMostUnpackedInMemory;
 };
 
@@ -34,7 +34,7 @@ AuditTable read_table_of(const AuditRequest& request, const std::string& path);
 const AuditColumn& column_of(const AuditTable& table, const std::string& name, const std::string& path);
 
 /// Of two tables; `changed` becomes the share of the cells that differ. Throws Error(kBadInput) for rows that
-/// do not belong together.
+/// do not correspond.
 AuditInput audit_input(const AuditRequest& request, std::optional<double>& changed);
 /// Of a model, which releases the rows itself; `data` must outlive it.
 AuditInput audit_input(AuditRequest request, const ReleaseModel& model, const ModelAuditData& data,

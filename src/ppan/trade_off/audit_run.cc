@@ -103,7 +103,7 @@ RunSummary make_run_summary(const AuditReport& report, const AuditRun& run) {
   out.command = run.command;
   out.name = fmt::format("Audit of {}", run.released);
   out.description =
-      "What new attackers, who know the mechanism and have records to learn from, can tell about the hidden "
+      "What new attackers, who know the mechanism and have records to learn from, can infer about the hidden "
       "columns of other records from their release.";
   out.hidden = fmt::format("{}", fmt::join(names_of(report), ", "));
   out.useful = fmt::format("{}", fmt::join(report.released, ", "));
@@ -129,13 +129,13 @@ RunSummary make_run_summary(const AuditReport& report, const AuditRun& run) {
   for (const UndeclaredLeak& leak : report.undeclared) {
     if (leak.given_away)
       out.warnings.push_back(
-          fmt::format("nobody declared \"{}\" sensitive, and the release gives away {:.4f} "
+          fmt::format("\"{}\" was not declared sensitive, and the release reveals {:.4f} "
                       "of its {:.4f} nats",
                       leak.name, leak.leakage.nats, leak.entropy));
   }
   if (!report.within_limit()) {
-    out.warnings.push_back(fmt::format("the limit of {:.4f} nats is not shown to be kept for {}",
-                                       *report.limit, fmt::join(report.over_limit(), ", ")));
+    out.warnings.push_back(fmt::format("not shown to be within the limit of {:.4f} nats: {}", *report.limit,
+                                       fmt::join(report.over_limit(), ", ")));
   }
   out.points.push_back(std::move(point));
   out.claimed = claims::of_audit();
@@ -178,8 +178,8 @@ static std::string reach_of(const AttributeAudit& attribute) {
   std::string out;
   if (attribute.power) {
     out += fmt::format(
-        "; leaks of {:.4f} nats and more are found with probability 0.9, so up to {:.4f} nats are allowed "
-        "for",
+        "; leaks of {:.4f} nats and more are found with probability 0.9, so the upper end is {:.4f} "
+        "nats",
         attribute.power->nats, attribute.upper_end);
   }
   if (attribute.forecast) {

@@ -15,7 +15,7 @@
 
 namespace ppan {
 
-/// What a directory of an audit tells beside its result.
+/// The context of an audit that its directory records.
 struct AuditRun {
   std::string command{};   ///< As typed.
   std::string version{};   ///< Of this program.
@@ -36,9 +36,8 @@ inline constexpr std::string_view kAuditColumn = "audit";
 std::string audit_text(const AuditReport& report);
 
 /// What the report shows of an audit: an entry for each attribute, and for all of them together. `made`: by
-/// whom, on what rows.
-/// Other measures than mutual information as columns NAME, NAME_low and NAME_high, each of the attribute that
-/// fares worst.
+/// whom, on what rows. Other measures than mutual information as columns NAME, NAME_low and NAME_high, each
+/// for the attribute with the worst result.
 void set_measures(const AuditReport& report, CurveRow& row);
 
 std::vector<AuditDetail> audit_details(const AuditReport& report, const std::string& made);
@@ -49,7 +48,7 @@ std::filesystem::path write_audit_run(const std::filesystem::path& directory, co
                                       const AuditRun& run);
 
 /// If `model` lies in a run directory that lists it, puts the audit into the report of that run, instead of
-/// what an earlier audit of this model had found, and returns the path of the page.
+/// the findings of an earlier audit of this model, and returns the path of the page.
 std::optional<std::filesystem::path> add_to_run(const std::filesystem::path& model,
                                                 const AuditReport& report);
 

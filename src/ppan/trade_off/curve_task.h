@@ -70,7 +70,7 @@ struct LimitPoint {
   double upper_end = 0;  ///< Upper end of its audit, nats.
   bool inconclusive = false;
 };
-/// The point of least distortion that is shown to keep the limit; null if there is none.
+/// The point of least distortion that is shown to be within the limit; null if there is none.
 const LimitPoint* first_within_limit(const std::vector<LimitPoint>& points, double limit);
 
 struct CurveOutcome {
@@ -81,7 +81,7 @@ struct CurveOutcome {
   std::vector<LimitPoint> points{};
 };
 
-/// Which point is shown to keep the limit, as a line for people; empty without a limit or without such a
+/// Which point is shown to be within the limit, as a line of text; empty without a limit or without such a
 /// point.
 std::string limit_text(const CurveOutcome& outcome, std::optional<double> limit);
 

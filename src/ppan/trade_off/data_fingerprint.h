@@ -1,8 +1,8 @@
 #pragma once
 
-// What a model or a report says about which data it came from. A plain hash of a table lets anyone who knows
-// all of it but one cell find that cell by trying; so fingerprints are made with a secret key, and without
-// one there are none.
+// Identifies the data that a model or a report came from. A plain hash of a table would let anyone who knows
+// all of it except one cell find that cell by trial. So fingerprints are made with a secret key; without a
+// key there are none.
 
 #include <filesystem>
 #include <string>

@@ -17,7 +17,7 @@ struct Dataset {
   std::shared_ptr<const Table> table{};
   Schema schema{};                     ///< That of the job, in the order of the table's columns.
   std::vector<std::string> names{};    ///< Columns of the table, in its order.
-  std::vector<std::string> notices{};  ///< What a person should know before training on it.
+  std::vector<std::string> notices{};  ///< What a user should know before training on it.
   std::string sha256{};                ///< Fingerprint of the bytes it was read from, or of its cells.
 };
 
@@ -26,7 +26,7 @@ struct Dataset {
 /// Error(kBadInput) listing every problem of a table that cannot be used.
 Dataset open_dataset(const JobFile& job);
 
-/// The same for the rest of `source`, whatever the job calls its own. Reads it once.
+/// The same for the remaining rows of `source`, whatever table the job names. Reads them once.
 Dataset make_dataset(const JobFile& job, RowSource& source);
 
 }  // namespace ppan

@@ -1,6 +1,6 @@
 #pragma once
 
-// A first job file for whatever a person has: a table at any address, or images.
+// Drafts a job file: for a table at any address, or for images.
 
 #include <cstdint>
 #include <string>
@@ -12,9 +12,9 @@ namespace ppan {
 
 struct DraftRequest {
   std::string data{};    ///< Address of a table, directory of PNG files or IDX file.
-  std::string labels{};  ///< Of images; empty: those beside them.
-  /// Where the job file will lie: paths in it are relative to that, so that both can be moved together. Empty
-  /// or "-": nowhere; paths stay as they are.
+  std::string labels{};  ///< Of images; empty: those found next to the images.
+  /// Where the job file will be: paths in it are relative to that, so that both can be moved together. Empty
+  /// or "-": unknown; paths stay unchanged.
   std::string output{};
   std::uint64_t max_unpacked = kMostUnpackedInMemory;
   DraftRoles roles{};
@@ -22,7 +22,8 @@ struct DraftRequest {
   [[nodiscard]] bool into_file() const { return !output.empty() && output != "-"; }
 };
 
-/// Throws Error(kUsage) for what does not go together and Error(kBadInput) for data that cannot be read.
+/// Throws Error(kUsage) for options that contradict each other and Error(kBadInput) for data that cannot be
+/// read.
 std::string draft(const DraftRequest& request);
 
 }  // namespace ppan

@@ -84,7 +84,7 @@ std::string to_text(const ImageFindings& found, const std::string& model, Inform
   const ImageAttackerScore& best = found.attack.strongest();
   line("model", model);
   line("images",
-       fmt::format("{}: attackers learned from {}, and were chosen and scored on {}{}", found.images,
+       fmt::format("{}: attackers learned from {}, and were selected and scored on {}{}", found.images,
                    found.learned, found.images - found.learned, found.quick ? "; quick" : ""));
   line("distortion", fmt::format("{:.4g} nats per pixel (cross-entropy)", found.distortion));
   line("label", estimate_text(best.leakage, unit));
@@ -92,9 +92,10 @@ std::string to_text(const ImageFindings& found, const std::string& model, Inform
                        to_string(unit), best.name));
   line("guessed", fmt::format("{}, without the release {:.1f} %", percent(best.accuracy),
                               100 * found.attack.prior_accuracy));
-  line("", fmt::format("allows for up to {:.4f} {}; leaks below {:.4f} could not be seen in so many images",
-                       from_nats(found.upper_end(), unit), to_string(unit),
-                       from_nats(found.attack.least_seen(), unit)));
+  line("",
+       fmt::format("upper end {:.4f} {}; leaks below {:.4f} could not be detected in this number of images",
+                   from_nats(found.upper_end(), unit), to_string(unit),
+                   from_nats(found.attack.least_seen(), unit)));
   if (!found.upper.empty()) line("at most", estimate_text(found.upper.front(), unit));
   for (const ImageAttackerScore& score : found.attack.attackers) {
     line("attacker",
@@ -102,7 +103,7 @@ std::string to_text(const ImageFindings& found, const std::string& model, Inform
                      to_string(unit), 100 * score.accuracy.value));
   }
   if (found.attack.still_rising)
-    line("note", "the strongest attacker was still getting better: more leaks than was found");
+    line("note", "the strongest attacker was still improving: more leaks than was found");
   return out;
 }
 
@@ -184,8 +185,7 @@ std::filesystem::path write_image_audit(const std::filesystem::path& directory, 
   summary.claimed = claims::of_audit();
   summary.not_claimed = claims::not_of_audit();
   if (found.attack.still_rising)
-    summary.warnings.emplace_back(
-        "the strongest attacker was still getting better: more leaks than was found");
+    summary.warnings.emplace_back("the strongest attacker was still improving: more leaks than was found");
   RunDetails details;
   PointDetails point{.series = "ppan/images", .number = 1};
   point.audits.push_back(

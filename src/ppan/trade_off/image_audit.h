@@ -1,7 +1,7 @@
 #pragma once
 
-// The audit of a model of images: it releases images that it was not trained on, as often as the attackers
-// want, and new attackers learn the labels from its releases.
+// The audit of an image model. The model releases images that it was not trained on, as often as the
+// attackers need, and new attackers learn the labels from its releases.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,7 +27,7 @@ struct ImageAuditOptions {
 
 struct ImageFindings {
   Index images = 0;
-  Index learned = 0;      ///< Of them, by attackers; the others are to choose and to score on.
+  Index learned = 0;      ///< Images that attackers learned from; the others serve to select and to score.
   double distortion = 0;  ///< Cross-entropy, nats per pixel.
   ImageAttack attack{};
   std::vector<Estimate> upper{};  ///< Upper bounds, the least first.

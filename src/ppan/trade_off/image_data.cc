@@ -52,7 +52,7 @@ void require_task_files(const JobFile& job) {
                                   std::pair("data.labels", job.directory / job.image.labels),
                                   std::pair("data.task_labels", task_path(job))})
     absent.require(there || fs::exists(path, ignored), key, fmt::format("there is no {}", path.string()));
-  require_none(absent.take(), "the files of this job are not there", ErrorCode::kBadInput);
+  require_none(absent.take(), "the files of this job do not exist", ErrorCode::kBadInput);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ struct ImageGrid {
 };
 ImageGrid image_grid_of(const ImageSet& test, const ImageCurveResult& result, std::uint64_t seed);
 
-/// One digit: as it is, as released, and with independent noise of the same distortion on every pixel. Noise
-/// is uniform, added to each pixel and cut off at black and white, its strength found by bisection.
+/// One digit: original, released, and with independent noise of the same distortion on every pixel. Noise is
+/// uniform, added to each pixel and clipped at black and white; its strength is found by bisection.
 struct ImagePanels {
   GreyImage image;
   double distortion = 0;        ///< Of the release shown, nats per pixel.

@@ -23,7 +23,7 @@ Estimate unchanged_leakage(const ImageCurveResult& result) {
   return {.nats = result.entropy,
           .interval95 = std::nullopt,
           .bound = Bound::kUpper,
-          .method = "entropy of the label: no image tells more",
+          .method = "entropy of the label: no image reveals more",
           .samples = result.train_images};
 }
 Estimate constant_leakage(const ImageCurveResult& result) {
@@ -57,7 +57,7 @@ std::vector<std::string> image_warnings(const ImagePoint& point, const ImageCurv
     out.push_back(fmt::format("attackers found {:.2f} nats more than the adversary of the training believed",
                               found - point.measure.belief));
   if (point.measure.attack.still_rising)
-    out.emplace_back("the strongest attacker was still getting better: more leaks than was found");
+    out.emplace_back("the strongest attacker was still improving: more leaks than was found");
   if (image_dominated(point, result)) out.emplace_back(kDominatedWarning);
   if (found > result.time_sharing(point.measure.distortion))
     out.emplace_back("time-sharing at the same distortion would leak less");

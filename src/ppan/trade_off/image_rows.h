@@ -1,7 +1,7 @@
 #pragma once
 
-// A curve of images as its files tell it, for jobs and for the paper's digits alike: rows of curve.csv,
-// points of summary.json, lines of metrics.jsonl, models.
+// The files of a curve of images, for jobs and for the paper's digits alike: rows of curve.csv, points of
+// summary.json, lines of metrics.jsonl, models.
 
 #include <filesystem>
 #include <string>
@@ -31,7 +31,7 @@ AuditDetail image_audit_detail(const ImagePoint& point, std::string target, std:
 void set_allowance(const ImageAttack& attack, const std::vector<Estimate>& upper, CurveRow& row);
 /// Points of the curve and what it is compared with.
 CurveTable image_curve_table(const ImageCurveResult& result);
-/// Points, those that are missing, and what they are measured in; the words are the caller's.
+/// Points, missing points, and units; the caller adds the descriptions.
 void summarize_images(const ImageCurveResult& result, RunSummary& out);
 /// `leakage`: what the adversary of the game believes, nats.
 MetricsLine image_metrics(int point, const EpochReport& epoch, double leakage,

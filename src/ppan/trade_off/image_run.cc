@@ -25,7 +25,7 @@ constexpr const char* kMade = "found by new attackers on held-out images while t
 
 std::string useful_text(const ImageSet& train, const CodeImageOptions& code) {
   if (!code.keeps_task()) return "the image";
-  const std::string task = fmt::format("what tells of '{}'", train.task.name);
+  const std::string task = fmt::format("what predicts '{}'", train.task.name);
   return code.task_budget ? task : "the image, and " + task;
 }
 
@@ -35,7 +35,8 @@ RunSummary make_run_summary(const ImageCurveResult& result, const ImageSplit& da
   const std::string source = fs::path(job.image.images).filename().string();
   RunSummary out = start_run_summary(run, source);
   out.description = fmt::format(
-      "Release mechanisms for the images of {}, each trained to tell as little of the label as it can at its "
+      "Release mechanisms for the images of {}, each trained to reveal as little about the label as possible "
+      "at its "
       "distortion, and attacked afterwards on images it never saw.",
       source);
   out.hidden = fmt::format("the label, one of {}", train.classes);
@@ -53,7 +54,7 @@ RunSummary make_run_summary(const ImageCurveResult& result, const ImageSplit& da
                {"distortion of the images themselves", fmt::format("{:.5f}", result.unchanged_distortion)},
                {"distortion of the mean image", fmt::format("{:.5f}", result.constant_distortion)}};
   if (!train.task.empty())
-    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not look at it",
+    out.facts.emplace_back("task", fmt::format("{}, one of {}; the mechanism does not see it",
                                                train.task.name, train.task.classes));
   if (!run.data_fingerprint.empty())
     out.facts.emplace_back("fingerprint of images and labels", run.data_fingerprint);

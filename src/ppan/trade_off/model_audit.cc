@@ -123,9 +123,10 @@ double surrogate_slack_of(const ModelOrigin& origin) {
     if (key != "privacy.surrogate_slack") continue;
     const std::optional<double> slack = parse_shortest(value);
     if (!slack || !std::isfinite(*slack) || *slack < 0)
-      throw Error(ErrorCode::kBadInput,
-                  "the model says privacy.surrogate_slack = " + printable(value) + ", which is no slack",
-                  "make the model again");
+      throw Error(
+          ErrorCode::kBadInput,
+          "the model says privacy.surrogate_slack = " + printable(value) + ", which is not a valid slack",
+          "make the model again");
     return *slack;
   }
   return 0;

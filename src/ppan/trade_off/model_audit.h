@@ -1,7 +1,7 @@
 #pragma once
 
-// The audit of a model: it releases the given rows itself, as often as the attackers want, and where its
-// distribution is known it says so, so that leakage is bounded by an upper bound too.
+// The audit of a model. The model releases the given rows itself, as often as the attackers need. Where its
+// distribution is known, the audit also computes an upper bound on the leakage.
 
 #include <cstdint>
 #include <memory>
@@ -20,13 +20,13 @@ class ModelAuditData {
   /// cannot release.
   ModelAuditData(const ReleaseModel& model, const std::string& path, std::uint64_t seed,
                  std::uint64_t max_unpacked = kMostUnpackedInMemory);
-  /// The rest of `rows`.
+  /// The remaining rows of `rows`.
   ModelAuditData(const ReleaseModel& model, RowSource& rows, std::uint64_t seed);
 
-  /// The table as it is.
+  /// The original table.
   [[nodiscard]] const AuditTable& original() const { return original_; }
-  /// One release of it. Draws are told apart by `number` and the same for the same seed: an audit can be
-  /// repeated, and none of them is published.
+  /// One release of it. Draws differ by `number` and are reproducible by seed: an audit can be repeated, and
+  /// no draw is published.
   [[nodiscard]] AuditTable release(std::int64_t number) const;
   /// Upper bounds that the distribution of the mechanism allows (table_bound.h).
   [[nodiscard]] std::vector<Estimate> upper_bounds(const AttackTarget& target) const;

@@ -154,13 +154,13 @@ std::vector<HullMixture> at_most(double most, const Candidates& from) {
 // Rows that look at nobody leak more than is asked for only by what is released as it is.
 std::string why_no_less(const Candidates& from, double most, InformationUnit unit) {
   if (!from.floor || from.floor->second <= most) return {};
-  const std::string_view remedy = "release.task = \"drop\" leaves a task out, and roles.keep may be too long";
+  const std::string_view remedy = "release.task = \"drop\" omits a task, and roles.keep may be too long";
   if (from.floor->first > most)
-    return fmt::format("columns that are released as they are tell {:g} {} by themselves: {}",
+    return fmt::format("columns that are released unchanged reveal {:g} {} on their own: {}",
                        from_nats(from.floor->first, unit), to_string(unit), remedy);
   return fmt::format(
-      "columns that are released as they are may tell {:g} {} by themselves, for all that so few rows show: "
-      "{}; --found judges by what was found alone",
+      "columns that are released unchanged may reveal {:g} {} on their own, as far as so few rows can show: "
+      "{}; --found judges by the finding alone",
       from_nats(from.floor->second, unit), to_string(unit), remedy);
 }
 
@@ -234,7 +234,7 @@ Candidates candidates_of(const std::filesystem::path& run, const Choice& choice)
   if (out.points.empty() && !out.left_out.empty())
     throw Error(ErrorCode::kUsage,
                 fmt::format("the audit of every point of {} was inconclusive", run.string()),
-                "use more rows, or take them as they are: --accept-inconclusive");
+                "use more rows, or accept them with --accept-inconclusive");
   if (out.points.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("{} has no models", run.string()),
                 "give the directory that 'ppan curve' wrote");
@@ -257,7 +257,7 @@ HullMixture choose(const Candidates& from, const Choice& choice, InformationUnit
     if (std::find(from.left_out.begin(), from.left_out.end(), wanted) != from.left_out.end())
       throw Error(ErrorCode::kUsage,
                   fmt::format("the audit of {} was inconclusive: more may leak than it found", wanted),
-                  "use more rows, or take it as it is: --accept-inconclusive");
+                  "use more rows, or accept it with --accept-inconclusive");
     const auto at = std::find(from.numbers.begin(), from.numbers.end(), *choice.point);
     if (at == from.numbers.end() || *choice.point < 1) {
       throw Error(ErrorCode::kUsage,
@@ -356,16 +356,16 @@ std::string to_text(const Picked& picked, InformationUnit unit) {
   std::string text = fmt::format("{}\n  distortion  {:.4g}\n  leakage     {}", printable(origin.label),
                                  origin.distortion.value_or(0), leakage_text(origin.leakage, unit));
   if (!picked.found) {
-    text += fmt::format("\n              allows for up to {:.4g} {}", from_nats(picked.leakage, unit),
-                        to_string(unit));
+    text +=
+        fmt::format("\n              upper end {:.4g} {}", from_nats(picked.leakage, unit), to_string(unit));
   }
-  if (picked.task_loss)
-    text += fmt::format("\n  task        its task loses {:.3g}", std::max(0.0, *picked.task_loss));
+  if (picked.task_loss) text += fmt::format("\n  task        loss {:.3g}", std::max(0.0, *picked.task_loss));
   if (picked.beyond_power) {
     text += fmt::format(
-        "\n  few rows    of so few test rows the audit may miss up to {:.2g} {}, so {:.0f} % of the rows are "
-        "drawn without looking at anybody\n              (fewer with more rows; --found judges by what was "
-        "found alone)",
+        "\n  few rows    with so few test rows the audit may miss up to {:.2g} {}, so {:.0f} % of the rows "
+        "are "
+        "drawn independently of the person\n              (fewer with more rows; --found judges by the "
+        "finding alone)",
         from_nats(picked.beyond_power->first, unit), to_string(unit), 100 * picked.beyond_power->second);
   }
   // Labels have commas of their own: "age, job redrawn".

@@ -1,6 +1,6 @@
 #pragma once
 
-// A point of a finished curve, chosen by what it may cost or leak. Any point of the completed curve is
+// Picks a point of a finished curve by its distortion or its leakage. Any point of the completed curve is
 // available: between trained points, as a mixture of two (core/hull.h).
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace ppan {
 
 /// Exactly one of leakage, budget, point, task_loss and measure.
 struct Choice {
-  /// What leaks at most this, nats: with the least distortion, or see `least_distortion`.
+  /// At most this leakage, nats: the least distortion, but see `least_distortion`.
   std::optional<double> leakage{};
   std::optional<double> budget{};  ///< The least leakage at a distortion of at most this.
   std::optional<int> point{};      ///< A trained point, by its number.
@@ -32,10 +32,11 @@ struct Choice {
   /// the least distortion among those that serve it as well as the best, within one standard error of its
   /// score.
   bool least_distortion = false;
-  /// Judge points by what was found. Otherwise by what their audit allows for: the upper end of the interval
-  /// and of what it may have missed.
+  /// Judge points by what was found. Otherwise by the upper end of their audit, which includes what it may
+  /// have missed.
   bool found = false;
-  bool accept_inconclusive = false;  ///< Take points too whose audit would have found more with more rows.
+  bool accept_inconclusive =
+      false;  ///< Include points whose audit was inconclusive: it would have found more with more rows.
   [[nodiscard]] Problems check() const;
 };
 
@@ -47,15 +48,15 @@ struct Candidates {
   std::vector<std::optional<double>> task_losses{};
   std::vector<double> task_errors{};  ///< Standard errors of the scores of the first task; 0 without one.
   std::vector<std::optional<double>> measured{};  ///< Of Choice::measure, as it is judged.
-  /// Least leakage that the audit finds with probability 0.9, nats; absent where a bound is known without
-  /// one.
+  /// Smallest leakage that the audit finds with probability 0.9, nats; absent where a bound is known without
+  /// an audit.
   std::vector<std::optional<double>> powers{};
   std::vector<std::string> left_out{};  ///< Points whose audit was inconclusive.
-  /// Rows that look at nobody: what they tell, found and judged. All of it comes from columns that are
-  /// released as they are.
+  /// The leakage of rows drawn independently of the person, found and judged. All of it comes from columns
+  /// that are released unchanged.
   std::optional<std::pair<double, double>> floor{};
 };
-/// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.
+/// Throws Error(kBadInput) for a model that is not a plain file name; `name` is for messages.
 Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name);
 /// Of a run directory. Throws Error(kUsage) for one without a curve or without models to choose from.
 Candidates candidates_of(const std::filesystem::path& run, const Choice& choice);
@@ -69,7 +70,7 @@ HullMixture choose(const Candidates& from, const Choice& choice,
 AnyModel chosen_model(const Candidates& from, const HullMixture& mixture, const Choice& choice,
                       const std::function<AnyModel(const std::string& file)>& model_of);
 
-/// What a task loses by a mixture: the mean of what its parts lose. Nothing if one was not measured.
+/// The task loss of a mixture: the mean of the losses of its parts. Nothing if one was not measured.
 std::optional<double> task_loss_of(const Candidates& from, const HullMixture& mixture);
 
 struct Picked {
@@ -77,9 +78,9 @@ struct Picked {
   double leakage = 0;                   ///< By which it was chosen, nats.
   std::vector<std::string> left_out{};  ///< As in Candidates.
   bool found = false;                   ///< As in Choice.
-  std::optional<double> task_loss{};    ///< Of a mixture the mean of what its parts lose.
-  /// Where the audit could not have shown so little: its power, nats, and the share of the rows that a
-  /// release of known leakage has instead.
+  std::optional<double> task_loss{};    ///< Of a mixture: the mean of the losses of its parts.
+  /// If the audit is not powerful enough to show the requested leakage: its power, nats, and the share of the
+  /// rows that come from a release of known leakage instead.
   std::optional<std::pair<double, double>> beyond_power{};
 };
 /// What it is and what it leaks, a line for each fact.

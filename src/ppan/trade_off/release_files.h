@@ -1,6 +1,6 @@
 #pragma once
 
-// A release from a model file and a table (or images) to where it goes: what `ppan release` drives.
+// Releases a table (or images) with a model file, from source to destination. Used by `ppan release`.
 
 #include <cstdint>
 #include <functional>
@@ -25,11 +25,11 @@ struct ReleaseFiles {
   ReleaseOptions options{};
 };
 
-/// All or nothing. Throws Error(kUsage) for what does not go together, before anything is written, and as
-/// release_table() does. Of images the summary is empty.
+/// All or nothing. Throws Error(kUsage) for options that contradict each other, before anything is written,
+/// and as release_table() does. Of images the summary is empty.
 ReleaseSummary release_files(const ReleaseFiles& files);
 
-/// What a person should know about it, a line each.
+/// Notices for the user, a line each.
 std::string to_text(const ReleaseSummary& summary, const ReleaseFiles& files);
 
 }  // namespace ppan

@@ -101,11 +101,11 @@ std::vector<std::string> row_order_notices(const Table& table, const Schema& sch
     const std::vector<std::int32_t> code = levels_of(*column, table.rows, levels);
     const std::optional<OrderTest> found = test_order(code, levels);
     if (!found || found->deviations < kClear) continue;
-    out.push_back(
-        fmt::format("the order of the rows tells about \"{}\" (at least about {:.2g} nats, {:.1f} standard "
-                    "deviations above "
-                    "chance), and a release keeps it: shuffle the rows before they are released",
-                    name, found->nats, found->deviations));
+    out.push_back(fmt::format(
+        "the order of the rows is informative about \"{}\" (at least about {:.2g} nats, {:.1f} standard "
+        "deviations above "
+        "chance), and a release keeps it: shuffle the rows before they are released",
+        name, found->nats, found->deviations));
   }
   return out;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether the order of a table's rows gives a sensitive column away. A release keeps the order, so a table
-// sorted by the secret leaks whatever is written in its cells; no attacker of a curve sees that, because a
+// Whether the order of a table's rows reveals a sensitive column. A release keeps the order, so a table
+// sorted by the secret leaks it, whatever its cells contain. No attacker of a curve detects that, because a
 // curve is measured on rows drawn at random.
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace ppan {
 
-/// A sentence for every sensitive column that the place of a row tells something about. Rows are cut into
-/// blocks of neighbours, and the table of blocks against levels (numbers: four classes of equal size) is
+/// A sentence for every sensitive column about which the position of a row is informative. Rows are divided
+/// into blocks of neighbours, and the table of blocks against levels (numbers: four classes of equal size) is
 /// tested for independence: G = 2 n I is about chi-squared with (blocks - 1)(levels - 1) degrees of freedom
-/// (Wilks, 1938). A table without order is accused with a probability of less than 1 in 10,000.
+/// (Wilks, 1938). The probability of a false alarm for a table in random order is less than 1 in 10,000.
 std::vector<std::string> row_order_notices(const Table& table, const Schema& schema);
 
 }  // namespace ppan

@@ -82,7 +82,7 @@ RunDirectory::RunDirectory(fs::path path, RunMode mode, std::string fingerprint,
     throw Error(
         ErrorCode::kUsage,
         fmt::format("output directory {} is not empty: it holds a run that is not finished", path_.string()),
-        "--resume goes on with it, --force begins anew; or give another --out");
+        "--resume continues it, --force starts again; or give another --out");
   if (mode == RunMode::kResume && !begun) {
     const auto there = finished_run(path_);
     finished_ = there && *there == fingerprint_;
@@ -91,7 +91,7 @@ RunDirectory::RunDirectory(fs::path path, RunMode mode, std::string fingerprint,
       throw Error(ErrorCode::kUsage,
                   fmt::format("{} holds a finished run of another job, other data or another version of ppan",
                               path_.string()),
-                  "give another --out, or --force instead of --resume to begin anew");
+                  "give another --out, or --force instead of --resume to start again");
   }
   was_empty_ = !begun;
   make_output_directory(path_, mode == RunMode::kForce || (mode == RunMode::kResume && begun));

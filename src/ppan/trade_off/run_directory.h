@@ -20,7 +20,7 @@ enum class RunMode {
   kResume,  ///< Nothing, or what was finished of this run.
 };
 
-/// Of a complete run: by it --resume knows that nothing is left to do.
+/// Of a complete run: --resume uses it to see that nothing is left to do.
 inline constexpr const char* kFingerprintFile = ".fingerprint";
 
 /// Lines of metrics.jsonl, written during training, so that an interrupted run keeps its history. Several
@@ -32,11 +32,11 @@ class MetricsFile {
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;
 
-  /// Lines that came before are kept until now. `append`: lines in the file stay.
+  /// Opens the file and writes the lines buffered so far. `append`: existing lines stay.
   void open(const std::filesystem::path& path, bool append);
   void add(const MetricsLine& line);
-  /// Throws Error(kIo) if something could not be written. Points that are trained are not thrown away for it
-  /// before.
+  /// Throws Error(kIo) if something could not be written. Earlier write errors do not stop training, so that
+  /// trained points are not lost.
   void close();
 
  private:
@@ -50,9 +50,9 @@ class MetricsFile {
 class RunDirectory {
  public:
   /// Without a `job_text` neither a job file nor metrics are written. Throws Error(kUsage) for a directory
-  /// that the mode does not allow, with what to do instead.
+  /// that the mode does not allow; the message says what to do instead.
   RunDirectory(std::filesystem::path path, RunMode mode, std::string fingerprint, std::string job_text);
-  /// Unless something was finished, what this process put there is removed again.
+  /// Unless something was finished, removes what this process created.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
@@ -62,10 +62,10 @@ class RunDirectory {
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] Store& store() { return *store_; }
   [[nodiscard]] MetricsFile& metrics() { return metrics_; }
-  /// Something of this run is about to be put into the directory: what an earlier one left there goes. Any
-  /// number of calls, from any thread.
+  /// Call before the first file of this run is written: removes the files of an earlier run. May be called
+  /// any number of times, from any thread.
   void begin();
-  /// What is in the directory is worth keeping.
+  /// The contents of the directory are worth keeping.
   void keep() { keep_ = true; }
   /// The run is complete: the pieces are not needed any more.
   void complete();

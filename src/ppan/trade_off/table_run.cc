@@ -442,7 +442,7 @@ RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run)
   const std::string source = short_name(parse_address(run.job.table.source));
   RunSummary out = start_run_summary(run, source);
   out.description = fmt::format(
-      "Release mechanisms for {}, each trained to give away as little as it can at its distortion, and "
+      "Release mechanisms for {}, each trained to reveal as little as possible at its distortion, and "
       "attacked "
       "afterwards on rows it never saw.",
       source);

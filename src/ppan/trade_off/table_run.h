@@ -27,7 +27,7 @@ namespace ppan {
 void add_surrogate_slack(MeasuredRelease& measured, double slack);
 void add_surrogate_slack(TableCurveResult& result, double slack);
 
-/// What the job says about a finished curve: slack of a surrogate, warnings of columns.
+/// Applies what the job says about a finished curve: slack of a surrogate, warnings about columns.
 TableCurveResult finish_table(TableCurveResult result, const JobFile& job);
 
 ReleaseModel point_model(const TablePoint& point, const CurveRun& run);
@@ -43,10 +43,10 @@ std::string metrics_of(const TableCurveResult& result, const AlphaPrior& prior);
 
 CurveTable curve_of(const TableCurveResult& result);
 RunSummary make_run_summary(const TableCurveResult& result, const CurveRun& run);
-/// Columns where so many levels were grouped into one that less is told, and less is hidden, than the name
-/// promises; a sentence each.
+/// Columns with so many grouped levels that less is released, and less is hidden, than the name suggests; a
+/// sentence each.
 std::vector<std::string> grouped_columns(const TableCurveResult& result);
-/// The points as `ppan audit --limit` sees them.
+/// The points as they are compared with a limit.
 std::vector<LimitPoint> limit_points(const TableCurveResult& result);
 
 /// What happened to each released column at each point, on the test rows.

@@ -1,6 +1,6 @@
 #pragma once
 
-// What files keep of a training, the same for tables, images and known worlds.
+// What files record about a training, for tables, images and known worlds alike.
 
 #include <optional>
 #include <string>

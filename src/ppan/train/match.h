@@ -1,8 +1,8 @@
 #pragma once
 
-// The players of one game round a table: mechanism, adversary, and, where asked for, a discriminator and a
-// learned distortion; each with its optimiser. A match knows how each player makes one step on a mini-batch;
-// who steps when is the loop's business (train.h).
+// The players of one game: mechanism, adversary and, if requested, a discriminator and a learned distortion,
+// each with its optimiser. A match knows how each player makes one step on a mini-batch; the loop decides who
+// steps when (train.h).
 //
 // Loss of the mechanism, over a batch of n records with K weighted draws each (game/draws.h):
 //     1/n sum_i sum_k weight_ik u(Q(x_i|z_ik))  +  penalty(d)  +  price mean d'  +  gamma mean log D(z),
@@ -26,10 +26,10 @@
 
 namespace ppan {
 
-/// d': what the release costs in a second sense of usefulness, at a fixed price; of Records::second.
+/// d': a second distortion, of Records::second, at a fixed price.
 struct SecondDistortion {
   DistortionKind kind = DistortionKind::kInformation;
-  double price = 0;  ///< Nats of leakage for a unit of d'. At least 0; 0: there is none.
+  double price = 0;  ///< Nats of leakage for a unit of d'. At least 0; 0: none.
 };
 
 struct GameOptions {
@@ -40,14 +40,14 @@ struct GameOptions {
   BudgetOptions budget;
   DiscriminatorOptions discriminator;
   /// beta of a noisy code: beta/2 times the mean squared length of its centres, of those records that go
-  /// through it, is added to the loss. It keeps codes within reach of the noise, where a mechanism cannot
-  /// hide what it leaks in folds that its adversary has not yet learned but another one will. At least 0.
+  /// through it, is added to the loss. It keeps codes within reach of the noise. There a mechanism cannot
+  /// hide its leakage in folds that its adversary has not yet learned but another one will. At least 0.
   double code_weight = 0;
   AdamOptions adam;
   /// Order of the adversary's loss: 1, the log-loss, to infinity. Other than 1 only for finite X.
   double alpha = 1;
   SecondDistortion second{};
-  /// Q' stays as it starts (TrainStart::utility): a teacher, who judges every mechanism alike.
+  /// Q' stays at its start (TrainStart::utility): a teacher, which judges every mechanism in the same way.
   bool utility_frozen = false;
 
   [[nodiscard]] Problems check() const;
@@ -71,7 +71,7 @@ struct PlayerState {
   bool averages_started = false;  ///< Posterior::averages_started(), where the player is one.
 };
 
-/// Everything of a match that the steps to come depend on. Players that do not take part are empty.
+/// Everything that the following steps of a match depend on. Players that do not take part are empty.
 template <typename Scalar>
 struct MatchState {
   PlayerState<Scalar> mechanism;
@@ -90,7 +90,7 @@ class Match {
   Match(const GameOptions& options, const Records<Scalar>& records,
         std::unique_ptr<Distortion<Scalar>> distortion = nullptr);
 
-  /// Random parameters for every player, from streams of their own.
+  /// Random parameters for every player, from separate streams.
   void initialise(const SeededRandom& random);
 
   [[nodiscard]] Mechanism<Scalar>& mechanism() { return *mechanism_; }
@@ -100,14 +100,15 @@ class Match {
   [[nodiscard]] const Budget<Scalar>& budget() const { return budget_; }
   void set_multiplier(double multiplier) { budget_.set_multiplier(multiplier); }
   [[nodiscard]] MatchState<Scalar> state();
-  /// Goes on from `state`. Throws Error(kUsage) if it is of a match with other players.
+  /// Continues from `state`. Throws Error(kUsage) if it belongs to a match with other players.
   void resume(const MatchState<Scalar>& state);
   [[nodiscard]] std::unique_ptr<Mechanism<Scalar>> take_mechanism() { return std::move(mechanism_); }
 
-  /// Weight of the adversary in the mechanism's loss. At 0 the adversary still learns, but is not felt.
+  /// Weight of the adversary in the mechanism's loss. At 0 the adversary still learns, but does not affect
+  /// the mechanism.
   void feel_adversary(double weight) { adversary_weight_ = weight; }
-  /// With an alpha-loss: (alpha-1)/alpha times `share`, 0 to 1, is the power that the players feel from now
-  /// on; 0 is the log-loss. What is reported stays of order alpha.
+  /// With an alpha-loss: (alpha-1)/alpha times `share`, 0 to 1, is the power in the players' loss from now
+  /// on; 0 is the log-loss. Reported numbers stay of order alpha.
   void sharpen(double share) { power_ = share * whole_power_; }
   /// Q', if one of the distortions is learned; otherwise null.
   [[nodiscard]] Posterior<Scalar>* learner();
@@ -124,8 +125,8 @@ class Match {
   /// Ascends mean log Q'(y|z), if a distortion is learned and not frozen; returns it as it was before the
   /// step.
   double step_utility(const Records<Scalar>& batch, double rate);
-  /// Descends the mechanism's loss and moves the budget's multiplier.
-  /// `share`: `rate` as a share of its greatest (Budget::update).
+  /// Descends the mechanism's loss and moves the budget's multiplier. `share`: `rate` divided by its maximum
+  /// (Budget::update).
   StepReport step_mechanism(const Records<Scalar>& batch, double rate, double share = 1);
   /// Mean distortion of the current draws.
   double measure_distortion(const Records<Scalar>& batch);
@@ -135,20 +136,20 @@ class Match {
   StepReport evaluate_mechanism(const Records<Scalar>& batch, Vector<Scalar>& gradient);
 
  private:
-  // The short way where everything is finite and both players are tables; absent where it is not so.
+  // The fast path where everything is finite and both players are tables; otherwise absent.
   [[nodiscard]] std::optional<SymbolGame<Scalar>> symbol_game(const GameOptions& options,
                                                               const Records<Scalar>& records) const;
   StepReport evaluate_by_symbol(const Records<Scalar>& batch, Vector<Scalar>& gradient);
   // sum_ik weight_ik value_ik / n
   [[nodiscard]] double weighted_mean(const Matrix<Scalar>& value) const;
   // The adversary's scores log Q(x|z) of the current draws as utilities u and their derivative in log Q; the
-  // latter is 1, and left alone, for the log-loss.
+  // latter is 1, and is not written, for the log-loss.
   const Matrix<Scalar>& utility(const Matrix<Scalar>& score);
   // Mean u(Q), of order alpha, of the scores and the utilities made of them.
   double mean_utility(const Matrix<Scalar>& score, const Matrix<Scalar>& utility) const;
   // d_score_ = weight du/dscore factor
   void weigh_scores(Scalar factor);
-  // Distortion, its penalty and their gradient, but for that of the weights.
+  // Distortion, its penalty and their gradients, except those of the weights.
   void add_distortion(const Records<Scalar>& batch, StepReport& report);
   // The same of the second distortion.
   void add_second(const Records<Scalar>& batch, StepReport& report);
@@ -160,16 +161,16 @@ class Match {
   std::unique_ptr<Mechanism<Scalar>> mechanism_;
   Posterior<Scalar> adversary_;
   std::unique_ptr<Distortion<Scalar>> distortion_;
-  std::unique_ptr<Distortion<Scalar>> second_;  // null: there is none
+  std::unique_ptr<Distortion<Scalar>> second_;  // null: none
   double second_price_;
   bool utility_frozen_;
   Budget<Scalar> budget_;
   double code_weight_;
   double whole_power_;  // (alpha - 1) / alpha
-  double power_;        // and what is felt of it
+  double power_;        // and the part of it in the loss
   std::optional<Discriminator<Scalar>> discriminator_;
   std::optional<SymbolGame<Scalar>> symbols_;
-  bool by_symbol_ = false;  // the draws at hand are symbols_' own
+  bool by_symbol_ = false;  // the current draws are those of symbols_
   Adam<Scalar> mechanism_adam_;
   Adam<Scalar> adversary_adam_;
   Adam<Scalar> discriminator_adam_;
@@ -180,7 +181,7 @@ class Match {
   // Reused from step to step.
   Draws<Scalar> draws_;
   DrawsGradient<Scalar> draws_gradient_;
-  Vector<Scalar> mechanism_gradient_;  // one per player: a vector that changes its size is allocated anew
+  Vector<Scalar> mechanism_gradient_;  // one per player: resizing a shared vector would allocate
   Vector<Scalar> adversary_gradient_;
   Vector<Scalar> discriminator_gradient_;
   Vector<Scalar> utility_gradient_;

@@ -21,19 +21,19 @@ struct TrainOptions {
   /// New draws for every step. Otherwise, as in the paper, the draws of a mini-batch serve all its steps, and
   /// the mechanism's forward pass is done once.
   bool redraw = true;
-  /// Epochs at the start in which the adversary is not felt: the mechanism learns usefulness alone. At least
-  /// 0.
+  /// Epochs at the start in which the adversary does not affect the mechanism, which learns usefulness alone.
+  /// At least 0.
   int warm_up = 0;
   /// Epochs after the warm-up over which the adversary's weight in the mechanism's loss rises from 0 to 1. At
   /// least 0.
   int ramp = 0;
   /// With an alpha-loss: share of the epochs, 0 to 1, over which its power (alpha-1)/alpha rises from 0, the
-  /// log-loss, to its own. An adversary of high order has next to no gradient where it is surely wrong, and a
-  /// mechanism that moves meanwhile would leave it behind; one that starts from the posterior only has to
+  /// log-loss, to its own. An adversary of high order has almost no gradient where it is confidently wrong,
+  /// and the mechanism would move on in the meantime. An adversary that starts from the posterior only has to
   /// follow.
   double alpha_ramp = 0;
   /// Each mechanism step first shrinks its parameters by rate * weight_decay (Loshchilov, Hutter 2019). At
-  /// least 0. With few records per symbol it keeps a finite mechanism from following the sample's accidents.
+  /// least 0. With few records per symbol it keeps a finite mechanism from overfitting the sample.
   double weight_decay = 0;
   /// Times that all records are released at the end, to measure the mechanism's distortion
   /// (TrainSummary::distortion). At least 0.
@@ -59,7 +59,7 @@ struct EpochReport {
 enum class Stop { kEpochLimit, kObserver, kDiverged };
 std::string_view to_string(Stop stop);
 
-/// What an observer answers after an epoch: go on, or stop and why.
+/// The answer of an observer after an epoch: continue, or stop and why.
 struct Verdict {
   bool stop = false;
   std::string reason;
@@ -74,7 +74,7 @@ struct TrainSummary {
   Stop stop = Stop::kEpochLimit;
   std::string message;  ///< Why it stopped, in words.
   std::vector<EpochReport> epochs;
-  /// Mean distortion of the mechanism returned, over all records; where options ask for it.
+  /// Mean distortion of the returned mechanism over all records, if the options request it.
   std::optional<double> distortion;
 };
 
@@ -85,14 +85,14 @@ struct Trained {
   TrainSummary summary;
 };
 
-/// A training between two epochs.
+/// The state of a training between two epochs.
 template <typename Scalar>
 struct TrainState {
   MatchState<Scalar> match;
   std::vector<EpochReport> epochs;  ///< Those that are done.
 };
 
-/// What a training may start with instead of the usual.
+/// What a training may start with instead of the defaults.
 template <typename Scalar>
 struct TrainStart {
   std::unique_ptr<Distortion<Scalar>> distortion;  ///< Of the caller's own; null: options.game.distortion.
@@ -100,17 +100,17 @@ struct TrainStart {
   Vector<Scalar> adversary;                        ///< Parameters; empty: random.
   Vector<Scalar> utility;                          ///< Of Q'; empty: random.
   double multiplier = 0;                           ///< Of a dual budget. At least 0.
-  /// Goes on from here; records and options must be those of the training that was interrupted. What follows
-  /// is then bit for bit what would have followed there.
+  /// Resumes from here. Records and options must be those of the interrupted training; the result is then the
+  /// same bit for bit.
   std::optional<TrainState<Scalar>> resume;
-  /// Called after every epoch, to keep the state somewhere. The last one resumes to what was returned.
+  /// Called after every epoch, to save the state. Resuming from the last state gives the returned result.
   std::function<void(const TrainState<Scalar>&)> checkpoint;
 };
 
 /// Plays the game on `records`. Ends at the epoch limit, when an observer says so, or when it diverges (a
 /// number is not finite, or the loss has exploded): then the mechanism and adversary of the last good epoch
-/// are returned and the summary says so. Throws Error(kUsage) for bad options. The same arguments give the
-/// same bits, whatever else runs.
+/// are returned and the summary says so. Throws Error(kUsage) for invalid options. The same arguments give
+/// the same bits, whatever else runs.
 template <typename Scalar>
 Trained<Scalar> train(const Records<Scalar>& records, const TrainOptions& options,
                       const std::vector<Observer>& observers = {}, TrainStart<Scalar> start = {});

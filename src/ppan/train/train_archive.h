@@ -1,6 +1,6 @@
 #pragma once
 
-// What a training was like, and one between two epochs, as bytes (core/archive.h).
+// The summary of a training, and its state between two epochs, as bytes (core/archive.h).
 
 #include "ppan/core/archive.h"
 #include "ppan/train/train.h"
@@ -17,7 +17,7 @@ void members(Archive& archive, EpochReport& value) {
   auto& [epoch, epochs, mean, adversary, discriminator, utility, multiplier] = value;
   archive(epoch, epochs, mean, adversary, discriminator, utility, multiplier);
 }
-/// Without `given`: whoever reads it back knows what was asked for.
+/// Without `given`: the reader knows the request.
 template <typename Archive>
 void members(Archive& archive, TrainSummary& value) {
   auto& [given, records, batch_used, iterations, stop, message, epochs, distortion] = value;

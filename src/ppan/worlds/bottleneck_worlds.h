@@ -1,7 +1,7 @@
 #pragma once
 
-// Information bottleneck: W = X, usefulness is I(Y;Z). Here optimum() takes the wanted useful information,
-// nats, and gives the least I(X;Z); greatest_useful() is the inverse.
+// Information bottleneck: W = X, usefulness is I(Y;Z). Here optimum() takes the required useful information,
+// nats, and returns the least I(X;Z); greatest_useful() is the inverse.
 
 #include "ppan/theory/bottleneck.h"
 #include "ppan/worlds/known_world.h"

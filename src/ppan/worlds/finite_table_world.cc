@@ -85,7 +85,7 @@ void check_header(const std::vector<std::string>& header, ProblemList& list) {
   static const std::vector<std::string> known{"x", "y", "w", "probability"};
   for (auto name = header.begin(); name != header.end(); ++name) {
     list.require(std::ranges::find(known, *name) != known.end(), "first line",
-                 fmt::format("'{}' is no column of such a table, which has x, y, w and probability",
+                 fmt::format("'{}' is not a column of such a table, which has x, y, w and probability",
                              printable(*name)));
     list.require(std::find(header.begin(), name, *name) == name, "first line",
                  fmt::format("there are two columns '{}'", printable(*name)));
@@ -99,7 +99,7 @@ void check_symbols(const std::vector<std::string>& header, const std::vector<std
     list.require(!cells[c].empty(), where, fmt::format("{} is empty", printable(header[c])));
     list.require(
         printable(cells[c]) == cells[c], where,
-        fmt::format("{} holds bytes that are no text: {}", printable(header[c]), printable(cells[c])));
+        fmt::format("{} holds bytes that are not text: {}", printable(header[c]), printable(cells[c])));
   }
 }
 
@@ -213,7 +213,7 @@ FiniteTableFile parse_finite_table(const std::string& text, const std::string& n
   const auto lines = lines_of(text);
   ProblemList list;
   const auto fail = [&] {
-    require_none(list.take(), fmt::format("{} is no table of probabilities:", name), ErrorCode::kBadInput);
+    require_none(list.take(), fmt::format("{} is not a table of probabilities:", name), ErrorCode::kBadInput);
   };
   const std::vector<std::string> header = lines.empty() ? std::vector<std::string>{} : lines.front().second;
   const auto column = [&](const char* wanted, bool needed) -> std::size_t {
@@ -260,7 +260,7 @@ FiniteTableFile parse_finite_table(const std::string& text, const std::string& n
     // A negative one has been named with its line.
     if (lines_sound || problem.what.find("sums to") != std::string::npos) seen.push_back(problem);
   }
-  require_none(seen, fmt::format("{} is no table of probabilities:", name), ErrorCode::kBadInput);
+  require_none(seen, fmt::format("{} is not a table of probabilities:", name), ErrorCode::kBadInput);
   return file;
 }
 
@@ -284,7 +284,7 @@ Matrix<double> parse_matrix(const std::string& text, const std::string& name) {
       matrix(static_cast<Index>(i), static_cast<Index>(c)) = value.value_or(0);
     }
   }
-  require_none(list.take(), fmt::format("{} is no matrix:", name), ErrorCode::kBadInput);
+  require_none(list.take(), fmt::format("{} is not a matrix:", name), ErrorCode::kBadInput);
   return matrix;
 }
 

@@ -35,23 +35,23 @@ static_assert(KnownWorld<FiniteTableWorld> && FiniteWorld<FiniteTableWorld>);
 
 /// The table of a pair P(x,y), a row per x, with W = Y.
 FiniteTableWorld finite_table(const MatrixRef<double>& pair);
-/// The same X and Y seen in another way.
+/// The same X and Y with another observation W.
 FiniteTableWorld see_useful(const FiniteTableWorld& world);     ///< W = Y
 FiniteTableWorld see_sensitive(const FiniteTableWorld& world);  ///< W = X
 FiniteTableWorld see_all(const FiniteTableWorld& world);        ///< W = (X,Y), coded x |Y| + y
-/// W = Y but with probability `flip` another symbol, each as likely. 0 <= flip <= 1.
+/// W = Y, except that with probability `flip` it is another symbol, each equally likely. 0 <= flip <= 1.
 FiniteTableWorld see_flipped(const FiniteTableWorld& world, double flip);
-/// W = Y but with probability `erase` nothing: one more symbol, the last. 0 <= erase <= 1.
+/// W = Y, except that with probability `erase` it is erased: an additional symbol, the last. 0 <= erase <= 1.
 FiniteTableWorld see_erased(const FiniteTableWorld& world, double erase);
 
-/// Names of the symbols as they stood in a file.
+/// Names of the symbols as written in the file.
 struct FiniteTableFile {
   FiniteTableWorld world;
   std::vector<std::string> x, y, w;  ///< In order of first appearance.
   bool observation_given = false;    ///< The file has a column w.
 };
-/// Reads CSV with the columns x, y, probability and, if it likes, w (without it W = Y). Rows that repeat a
-/// cell add up. Throws Error(kBadInput) listing every problem: a column that is not there or not known, a
+/// Reads CSV with the columns x, y, probability and, optionally, w (without it W = Y). Rows that repeat a
+/// cell are added. Throws Error(kBadInput) listing every problem: a column that is not there or not known, a
 /// symbol that is empty or no text, a probability that is not a number or negative, a sum that is not 1.
 FiniteTableFile parse_finite_table(const std::string& text, const std::string& name);
 /// A matrix as CSV without a header, a line per row. Throws Error(kBadInput) listing every problem: rows of

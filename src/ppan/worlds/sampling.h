@@ -1,6 +1,6 @@
 #pragma once
 
-// Pieces the samplers share; not for use outside this directory.
+// Helpers shared by the samplers; private to this directory.
 
 #include "ppan/core/random.h"
 #include "ppan/core/records.h"

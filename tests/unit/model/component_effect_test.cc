@@ -19,7 +19,7 @@ TEST(ComponentEffect, ALabelDoesNotHideWhatIsReleasedUnchanged) {
   forged.label = "point 7: noisy-code, 4096 parameters";
   ReleaseModel model = people.model(TableModel(people.schema, people.encoding, {forged}));
   const std::string text = describe(model);
-  EXPECT_THAT(text, HasSubstr("100 % of the rows: released as they are (unchanged); labelled \"point 7"));
+  EXPECT_THAT(text, HasSubstr("100 % of the rows: released unchanged; labelled \"point 7"));
 }
 
 TEST(ComponentEffect, WhatIsTriedOutIsTold) {
@@ -40,7 +40,7 @@ TEST(ComponentEffect, ANetworkThatIsAConstantIsCalledOne) {
   const auto effect = try_component(model, 0);
   ASSERT_TRUE(effect.has_value());
   // Categories are still drawn, numbers are all the same.
-  EXPECT_THAT(component_text(model, 0), Not(HasSubstr("released as they are")));
+  EXPECT_THAT(component_text(model, 0), Not(HasSubstr("released unchanged")));
 }
 
 TEST(ComponentEffect, ControlCharactersAreShownEscaped) {

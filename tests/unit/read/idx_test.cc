@@ -141,8 +141,8 @@ TEST(Idx, TruncatedAtEveryByte) {
 }
 
 TEST(Idx, BytesLeftOver) {
-  EXPECT_THAT(image_error(kTwo + "x"), HasSubstr("goes on behind the 12 bytes"));
-  EXPECT_THAT(label_error(idx({1}, "xy")), HasSubstr("goes on behind the 1 bytes"));
+  EXPECT_THAT(image_error(kTwo + "x"), HasSubstr("continues after the 12 bytes"));
+  EXPECT_THAT(label_error(idx({1}, "xy")), HasSubstr("continues after the 1 bytes"));
 }
 
 TEST_F(IdxFiles, PairHasClassesUpToTheLargestLabel) {

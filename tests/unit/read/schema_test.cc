@@ -71,9 +71,9 @@ TEST(Schema, EveryContradictionIsFound) {
   std::vector<std::string> found;
   for (const Problem& p : s.check()) found.push_back(p.field + ": " + p.what);
   const std::string hidden = "a column cannot be hidden and released";
-  const std::string kept = "a kept column is copied into the release, which would give the attribute away";
+  const std::string kept = "a kept column is copied into the release, which would reveal the attribute";
   const std::string known = "an attacker who knows the attribute has nothing left to learn";
-  const std::string once = "a column is released either changed or untouched";
+  const std::string once = "a column is released either changed or unchanged";
   EXPECT_THAT(
       found,
       testing::UnorderedElementsAre(

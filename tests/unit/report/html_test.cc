@@ -198,9 +198,9 @@ TEST(Report, ShowsWhatARecipientLosesOfRowsAndOfImages) {
                 AllOf(HasSubstr("What a recipient loses"), HasSubstr("smile: AUC"), HasSubstr("0.875")));
     EXPECT_THAT(page, HasSubstr(images ? "New networks learn the task from released images"
                                        : "Boosted trees learn the task from released rows"));
-    // What leaks stands beside it with its direction and what the audit allows for.
+    // The leakage is shown with its direction and the upper end of the audit.
     EXPECT_THAT(between(page, "<table class=\"recipient\">", "</thead>"),
-                AllOf(HasSubstr("leakage, lower bound (95&nbsp;% interval)"), HasSubstr("allows for up to")));
+                AllOf(HasSubstr("leakage, lower bound (95&nbsp;% interval)"), HasSubstr("upper end")));
     // Images have neither cells nor associations.
     EXPECT_EQ(page.find("associations</th>") == std::string::npos, images);
   }

@@ -164,10 +164,10 @@ TEST(Pick, SaysWhatIsReleasedAsItIsTells) {
   kept.rows.push_back(row("reference/independent", 1.5, 0.15, "independent.ppan"));
   const Candidates found = candidates_of(kept, {.found = true}, "curve");
   EXPECT_THAT(refusal([&] { (void)choose(found, {.leakage = 0.1}); }),
-              HasSubstr("as they are tell 0.15 nats by themselves"));
+              HasSubstr("unchanged reveal 0.15 nats on their own"));
   const Candidates judged = candidates_of(kept, {}, "curve");
   EXPECT_THAT(refusal([&] { (void)choose(judged, {.leakage = 0.2}); }),
-              HasSubstr("as they are may tell 0.25 nats by themselves"));
+              HasSubstr("unchanged may reveal 0.25 nats on their own"));
   EXPECT_NO_THROW((void)choose(judged, {.leakage = 0.26}));
 }
 

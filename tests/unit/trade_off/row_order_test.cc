@@ -52,7 +52,7 @@ Table with_number(std::int64_t rows, std::uint64_t seed, bool sorted) {
 TEST(RowOrder, ASortedTableIsNamed) {
   const auto found = row_order_notices(with_number(2000, 1, true), secret());
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found[0], HasSubstr("the order of the rows tells about \"x\""));
+  EXPECT_THAT(found[0], HasSubstr("the order of the rows is informative about \"x\""));
   EXPECT_THAT(row_order_notices(with_category(4000, 1, 0.5), secret()), SizeIs(1));
 }
 

@@ -83,8 +83,8 @@ TEST(FiniteTable, EveryProblemOfAFileIsListed) {
     EXPECT_THAT(bad, HasSubstr(part));
   EXPECT_THAT(message("x,y,probability\na,b,0.5\na,c,0.4\n"), HasSubstr("sums to 0.9, not to 1"));
   const std::string strange = message("x,y,W,y,probability\na,,c,d,1\n\xff,a,b,c,0\n");
-  for (const char* part : {"'W' is no column", "two columns 'y'", "line 2: y is empty",
-                           "line 3: x holds bytes that are no text"})
+  for (const char* part : {"'W' is not a column", "two columns 'y'", "line 2: y is empty",
+                           "line 3: x holds bytes that are not text"})
     EXPECT_THAT(strange, HasSubstr(part));
 }
 
