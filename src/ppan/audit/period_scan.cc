@@ -56,8 +56,8 @@ class Waves {
 
 }  // namespace
 
-std::optional<double> telling_period(const std::vector<double>& value, const AdditiveFit& fit, double unit,
-                                     double most_work) {
+std::optional<double> informative_period(const std::vector<double>& value, const AdditiveFit& fit,
+                                         double unit, double most_work) {
   std::vector<Index> rows;
   std::vector<double> sorted;
   for (std::size_t i = 0; i < value.size() && rows.size() < kMostRows; ++i) {
