@@ -129,7 +129,7 @@ AuditInput draw(const KnownRelease& release, std::uint64_t seed) {
       second.push_back(
           fmt::format("b{}", (say(own, release.levels, release.strength, random) + a) % release.levels));
     } else if (release.hidden == Hidden::kDigits) {
-      // Endings that leave the same rest stand for the same level.
+      // Endings that have the same remainder stand for the same level.
       const std::int32_t said = say(own, release.levels, release.strength, random);
       const auto ending = said + release.levels * random.index(100 / release.levels);
       first.push_back(fmt::format("{}{:02}", 100 + random.index(800), ending));

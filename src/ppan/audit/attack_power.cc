@@ -16,8 +16,6 @@ namespace {
 constexpr std::array kShares{0.0005, 0.00125, 0.003, 0.008, 0.02, 0.05, 0.12, 0.3, 0.7};
 constexpr double kDetected = 1.959963984540054 + 1.2815515655446004;  // standard errors above 0
 constexpr double kNothingSeen = 0.5;  // standard errors: the next larger leak will not be clear either
-constexpr double kFoundAll = 0.9;     // of what was planted: more need not be planted
-constexpr double kSurely = 6;         // standard errors: nor here
 
 struct Score {
   const char* name;
@@ -128,8 +126,9 @@ std::vector<std::int32_t> plant(const std::vector<std::int32_t>& by_score, const
 
 SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& rows) {
   SuiteInput out;
-  const AttackRows taken = attack_rows(input.released, Symbols(rows.size(), 0), {}, rows);
-  out.released = {taken.data, taken.keys, {}, {}, taken.cell, input.released.cells};
+  AttackRows taken = attack_rows(input.released, Symbols(rows.size(), 0), {}, rows);
+  out.released = {std::move(taken.data), std::move(taken.keys), {}, {},
+                  std::move(taken.cell), input.released.cells};
   out.source = input.source;
   out.values = input.values;
   out.key_values = input.key_values;
@@ -140,7 +139,7 @@ SuiteOptions light_suite(const SuiteOptions& options) {
   SuiteOptions light = options;
   light.attackers = {AttackerKind::kTrees,    AttackerKind::kSmallMlp,     AttackerKind::kForest,
                      AttackerKind::kLogistic, AttackerKind::kDiscriminant, AttackerKind::kPrior};
-  light.effort = {.epochs = 10, .patience = 2, .trees = 300, .neighbours = 1};
+  light.effort = {.epochs = 10, .patience = 2, .trees = 300, .tree_bins = 64, .neighbours = 1};
   light.most_releases = light.most_training_rows;
   light.learning_curve = false;
   light.sources = false;
@@ -226,8 +225,8 @@ AttackPower attack_power(const SuiteInput& input, const AttackTarget& target, co
       const auto rows = plant(by_score, target.code, target.levels, share_for(shares, nats), draw);
       const SuiteResult result = attack(with_rows(input, rows), discrete, split, light);
       own.push_back({score.name, nats, mean_rate(result.gain, split.test_unit)});
-      if (significance(own.back().found) > kDetected && own.back().found.value > kFoundAll * nats) break;
-      if (significance(own.back().found) > kSurely) break;
+      // The power lies between the last leak that was missed and this one.
+      if (significance(own.back().found) >= kDetected) break;
       if (significance(own.back().found) < kNothingSeen && k + 2 < kShares.size()) ++k;
     }
   });

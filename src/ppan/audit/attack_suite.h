@@ -13,9 +13,12 @@
 
 #include "ppan/audit/attack_features.h"
 #include "ppan/audit/attack_numbers.h"
+#include "ppan/audit/attack_rows.h"
+#include "ppan/audit/attack_split.h"
 #include "ppan/audit/attack_target.h"
 #include "ppan/audit/attacker.h"
 #include "ppan/audit/learning_fit.h"
+#include "ppan/audit/suite_input.h"
 #include "ppan/core/problem.h"
 
 namespace ppan {
@@ -43,36 +46,6 @@ struct SuiteOptions {
 
 /// Rows of so many features that most_cells leaves room for.
 Index room_for_rows(const SuiteOptions& options, Index features);
-
-/// Disjoint parts of the rows, each in random order.
-struct AttackSplit {
-  std::vector<std::int32_t> train;
-  std::vector<std::int32_t> selection;
-  std::vector<std::int32_t> test;
-  std::vector<std::int32_t> trained{};  ///< Trained the mechanism; attackers learn from them and no more.
-  Units test_unit{};                    ///< Of each test row; empty: every row is its own.
-};
-/// Half of the rows to train, a fifth to choose on, the rest for the test. Rows of one unit (there is one for
-/// each row, or none) are all in one part. Behind these rows follow `trained_rows` others.
-AttackSplit make_split(Index rows, std::uint64_t seed, const Units& unit = {}, Index trained_rows = 0);
-
-/// What the attackers of one attribute are given.
-struct SuiteInput {
-  AttackFeatures released;
-  std::vector<AttackFeatures> again;          ///< Further releases of the same rows: more to learn from.
-  std::vector<FeatureSource> source;          ///< Of each feature.
-  std::vector<Index> values;                  ///< Features that measure closeness.
-  std::vector<std::int32_t> key_values{};     ///< Different values of each key.
-  std::vector<FeatureSource> key_source{};    ///< Of each key.
-  std::vector<std::int32_t> coarse_values{};  ///< Different values of each coarse code.
-  std::vector<std::string> coarse_column{};   ///< Its column.
-  std::vector<bool> coarse_in_threes{};       ///< Whether it is counted by in threes; empty: all are.
-  std::vector<NumberColumn> number{};         ///< Of each column of numbers that relations are made of.
-};
-/// Without further releases.
-SuiteInput suite_input(const FeatureMap& map, const AuditTable& released);
-/// Tells the attackers the value of another attribute as well (chain rule).
-void add_known(SuiteInput& input, const AttackTarget& known);
 
 struct AttackerScore {
   std::string name;
@@ -112,21 +85,6 @@ struct SuiteResult {
 
 SuiteResult attack(const SuiteInput& input, const AttackTarget& target, const AttackSplit& split,
                    const SuiteOptions& options);
-
-/// Normal scores of a continuous attribute by the empirical distribution of the training rows, and of its bin
-/// edges.
-struct NormalScores {
-  Vector<float> row;  ///< NaN where missing.
-  std::vector<double> edge;
-};
-NormalScores normal_scores(const AttackTarget& target, std::span<const std::int32_t> training);
-
-/// Rows `rows` of every matrix.
-AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const Vector<float>& score,
-                       std::span<const std::int32_t> rows);
-/// The features `kept` alone.
-AttackRows attack_rows(const AttackFeatures& features, const Symbols& x, const Vector<float>& score,
-                       std::span<const std::int32_t> rows, std::span<const Index> kept);
 
 /// Attackers trusted to find most of what the whole suite finds at a tenth of its cost.
 std::vector<AttackerKind> quick_attackers(bool continuous);

@@ -55,6 +55,7 @@ Problems AttackEffort::check() const {
   list.require_at_least("epochs", epochs, 1);
   list.require_at_least("patience", patience, 1);
   list.require_at_least("trees", trees, 1);
+  list.require_between("tree_bins", tree_bins, 2, 65'536);
   list.require_at_least("neighbours", static_cast<double>(neighbours), 1);
   return list.take();
 }

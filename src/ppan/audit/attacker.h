@@ -33,9 +33,10 @@ std::string_view to_string(AttackerKind kind);
 
 /// How hard attackers try.
 struct AttackEffort {
-  int epochs = 40;   ///< Most passes over the training rows (networks). At least 1.
-  int patience = 4;  ///< Epochs without gain before the rate is halved; the third time training ends.
-  int trees = 1000;  ///< Most trees of a boosted model, all classes together. At least 1.
+  int epochs = 40;      ///< Most passes over the training rows (networks). At least 1.
+  int patience = 4;     ///< Epochs without gain before the rate is halved; the third time training ends.
+  int trees = 1000;     ///< Most trees of a boosted model, all classes together. At least 1.
+  int tree_bins = 256;  ///< Most thresholds of a feature in a boosted tree. 2 to 65,536.
   Index neighbours = 20'000;  ///< Training rows that nearest neighbours are searched in. At least 1.
   [[nodiscard]] Problems check() const;
 };

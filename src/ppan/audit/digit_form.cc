@@ -21,8 +21,8 @@ std::int32_t last_digits(const std::string& digits, std::size_t count) {
   return value;
 }
 
-float distance_to_round(std::int32_t rest, std::int32_t round) {
-  return static_cast<float>(std::min(rest, round - rest));
+float distance_to_round(std::int32_t remainder, std::int32_t round) {
+  return static_cast<float>(std::min(remainder, round - remainder));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -9,7 +10,7 @@ namespace ppan {
 namespace {
 
 constexpr Index kMostTreeRows = 20'000;  // that one tree looks at
-constexpr int kMostBins = 64;            // different thresholds of a feature
+constexpr int kMostBins = 64;            // of a feature: one bit of a word for each
 constexpr int kMostDepth = 24;
 constexpr double kPriorRows = 1;  // that the prior counts for in a leaf
 constexpr std::array<Index, 2> kLeastLeaf{3, 30};
@@ -155,44 +156,70 @@ class Grower {
 
   void try_feature(Index feature, std::span<const std::int32_t> part, const std::vector<std::int32_t>& all,
                    double whole, Split& best) {
-    const auto levels = static_cast<std::size_t>(task_.levels);
     const std::uint8_t* bin = rows_.bin.col(feature).data();
-    int low = kMostBins;
-    int high = -1;
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const int b = bin[part[i]];
-      low = std::min(low, b);
-      high = std::max(high, b);
-      count_[static_cast<std::size_t>(b) * levels + static_cast<std::size_t>(own_[i])] += 1;
+    if (kind_ == ForestKind::kExtraTrees) {
+      try_random_threshold(feature, bin, part, all, whole, best);
+    } else {
+      try_all_thresholds(feature, bin, part, all, whole, best);
     }
-    if (low < high)
-      try_thresholds(feature, low, high, static_cast<std::int32_t>(part.size()), all, whole, best);
-    // Counts are 0 outside a call: most nodes are small and touch few bins.
-    std::fill(count_.begin() + static_cast<std::ptrdiff_t>(levels) * low,
-              count_.begin() + static_cast<std::ptrdiff_t>(levels) * (high + 1), 0);
   }
 
-  void try_thresholds(Index feature, int low, int high, std::int32_t rows,
-                      const std::vector<std::int32_t>& all, double whole, Split& best) {
-    const auto levels = static_cast<std::size_t>(task_.levels);
-    const int only =
-        kind_ == ForestKind::kExtraTrees ? low + 1 + static_cast<int>(random_.index(high - low)) : -1;
+  // One threshold, drawn between the least and the greatest bin of the rows.
+  void try_random_threshold(Index feature, const std::uint8_t* bin, std::span<const std::int32_t> part,
+                            const std::vector<std::int32_t>& all, double whole, Split& best) {
+    int low = kMostBins;
+    int high = -1;
+    for (const std::int32_t row : part) {
+      low = std::min<int>(low, bin[row]);
+      high = std::max<int>(high, bin[row]);
+    }
+    if (low >= high) return;
+    const int threshold = low + 1 + static_cast<int>(random_.index(high - low));
     std::fill(left_.begin(), left_.end(), 0);
     std::int32_t left_rows = 0;
-    for (int b = low; b < high; ++b) {
-      const std::int32_t before = left_rows;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::int32_t below = bin[part[i]] < threshold ? 1 : 0;
+      left_[static_cast<std::size_t>(own_[i])] += below;
+      left_rows += below;
+    }
+    const auto rows = static_cast<std::int32_t>(part.size());
+    if (left_rows < least_leaf_ || rows - left_rows < least_leaf_) return;
+    judge({feature, threshold}, left_rows, rows, all, whole, best);
+  }
+
+  // Most nodes are small: only bins that hold rows are looked at.
+  void try_all_thresholds(Index feature, const std::uint8_t* bin, std::span<const std::int32_t> part,
+                          const std::vector<std::int32_t>& all, double whole, Split& best) {
+    const auto levels = static_cast<std::size_t>(task_.levels);
+    std::uint64_t occupied = 0;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::size_t b = bin[part[i]];
+      occupied |= std::uint64_t{1} << b;
+      count_[b * levels + static_cast<std::size_t>(own_[i])] += 1;
+    }
+    const auto rows = static_cast<std::int32_t>(part.size());
+    std::fill(left_.begin(), left_.end(), 0);
+    std::int32_t left_rows = 0;
+    // Counts are 0 outside a call.
+    for (; occupied != 0; occupied &= occupied - 1) {
+      const auto b = static_cast<std::size_t>(std::countr_zero(occupied));
       for (std::size_t l = 0; l < levels; ++l) {
-        const std::int32_t c = count_[static_cast<std::size_t>(b) * levels + l];
+        std::int32_t& c = count_[b * levels + l];
         left_[l] += c;
         left_rows += c;
+        c = 0;
       }
-      // Above an empty bin the rows are split as below it.
-      if (only >= 0 ? b + 1 != only : left_rows == before) continue;
       if (left_rows < least_leaf_ || rows - left_rows < least_leaf_) continue;
-      for (std::size_t l = 0; l < levels; ++l) all_[l] = all[l] - left_[l];
-      const double gain = sum_log(left_, left_rows) + sum_log(all_, rows - left_rows) - whole;
-      if (gain > best.gain) best = {feature, b + 1, gain};
+      judge({feature, static_cast<int>(b) + 1}, left_rows, rows, all, whole, best);
     }
+  }
+
+  // `left_` are the rows of each level on the left.
+  void judge(Split split, std::int32_t left_rows, std::int32_t rows, const std::vector<std::int32_t>& all,
+             double whole, Split& best) {
+    for (std::size_t l = 0; l < left_.size(); ++l) all_[l] = all[l] - left_[l];
+    split.gain = sum_log(left_, left_rows) + sum_log(all_, rows - left_rows) - whole;
+    if (split.gain > best.gain) best = split;
   }
 
   const BinnedRows& rows_;

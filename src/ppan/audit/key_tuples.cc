@@ -126,9 +126,9 @@ std::int32_t KeyTuple::code(const KeyMatrix& coarse, std::span<const std::int32_
   return cell;
 }
 
-std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const std::int32_t> part_values,
-                                     const Symbols& x, std::span<const std::int32_t> rows,
-                                     std::int32_t levels, const std::vector<bool>& in_threes) {
+std::vector<KeyTuple> informative_tuples(const KeyMatrix& coarse, std::span<const std::int32_t> part_values,
+                                         const Symbols& x, std::span<const std::int32_t> rows,
+                                         std::int32_t levels, const std::vector<bool>& in_threes) {
   std::vector<KeyTuple> out;
   for (const std::size_t size : {std::size_t{2}, std::size_t{3}}) {
     std::vector<Index> code;

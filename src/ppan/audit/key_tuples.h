@@ -27,8 +27,8 @@ struct KeyTuple {
 /// The tuples that stand out by more than the many that are looked at do by chance, first the clearest; few
 /// of them. `part_values`: different values of each coarse code (column of `coarse`). `in_threes`: which of
 /// them are looked at in threes as well as in pairs; empty: all.
-std::vector<KeyTuple> telling_tuples(const KeyMatrix& coarse, std::span<const std::int32_t> part_values,
-                                     const Symbols& x, std::span<const std::int32_t> rows,
-                                     std::int32_t levels, const std::vector<bool>& in_threes = {});
+std::vector<KeyTuple> informative_tuples(const KeyMatrix& coarse, std::span<const std::int32_t> part_values,
+                                         const Symbols& x, std::span<const std::int32_t> rows,
+                                         std::int32_t levels, const std::vector<bool>& in_threes = {});
 
 }  // namespace ppan

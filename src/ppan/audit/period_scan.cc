@@ -35,10 +35,25 @@ class Waves {
     degrees_ = 2.0 * (static_cast<double>(residual_.rows()) - 1);
   }
 
-  [[nodiscard]] double clear(double cycles) const {
-    const Vector<double> angle = cycles * phase_;
-    const Vector<float> up = angle.array().sin().cast<float>();
-    const Vector<float> across = angle.array().cos().cast<float>();
+  // Calls take(cycles, clear) for waves of `first` cycles and further ones in equal steps, up to `last`. Each
+  // wave is the one before, turned a little: sines and cosines would cost several times as much.
+  template <typename Take>
+  void scan(double first, double last, double step, const Take& take) const {
+    Eigen::ArrayXd up = (first * phase_).array().sin();
+    Eigen::ArrayXd across = (first * phase_).array().cos();
+    const Eigen::ArrayXd turn_up = (step * phase_).array().sin();
+    const Eigen::ArrayXd turn_across = (step * phase_).array().cos();
+    Eigen::ArrayXd next;
+    for (double cycles = first; cycles <= last; cycles += step) {
+      take(cycles, clear(up.matrix().cast<float>(), across.matrix().cast<float>()));
+      next = up * turn_across + across * turn_up;
+      across = across * turn_across - up * turn_up;
+      up.swap(next);
+    }
+  }
+
+ private:
+  [[nodiscard]] double clear(const Vector<float>& up, const Vector<float>& across) const {
     const Vector<float> a = residual_ * up;
     const Vector<float> b = residual_ * across;
     const auto chi_squared =
@@ -47,7 +62,6 @@ class Waves {
     return (std::cbrt(chi_squared / degrees_) - (1 - spread)) / std::sqrt(spread);
   }
 
- private:
   Matrix<float> residual_;
   Vector<double> phase_;
   Vector<float> weight_;
@@ -56,8 +70,8 @@ class Waves {
 
 }  // namespace
 
-std::optional<double> telling_period(const std::vector<double>& value, const AdditiveFit& fit, double unit,
-                                     double most_work) {
+std::optional<double> informative_period(const std::vector<double>& value, const AdditiveFit& fit,
+                                         double unit, double most_work) {
   std::vector<Index> rows;
   std::vector<double> sorted;
   for (std::size_t i = 0; i < value.size() && rows.size() < kMostRows; ++i) {
@@ -70,7 +84,7 @@ std::optional<double> telling_period(const std::vector<double>& value, const Add
   const double low = sorted[sorted.size() / 100];
   const double range = sorted[sorted.size() - 1 - sorted.size() / 100] - low;
   if (!(range > 0)) return {};
-  // Sine and cosine cost about ten times what a level costs.
+  // A wave costs about ten times what a level costs.
   const double work =
       static_cast<double>(rows.size()) * (20 + 2 * static_cast<double>(fit.residual().rows()));
   double most = std::min(kMostCycles, kStep * most_work / work);
@@ -79,22 +93,16 @@ std::optional<double> telling_period(const std::vector<double>& value, const Add
   double best = 0;
   double cycles = 0;
   double tried = 1;
-  for (double c = kLeastCycles; c <= most; c += kStep, ++tried) {
-    const double clear = waves.clear(c);
-    if (clear > best) {
-      best = clear;
-      cycles = c;
-    }
-  }
+  const auto take = [&](double c, double clear) {
+    ++tried;
+    if (clear <= best) return;
+    best = clear;
+    cycles = c;
+  };
+  waves.scan(kLeastCycles, most, kStep, take);
   if (best < std::sqrt(2 * std::log(tried + 1)) + kClear) return {};
   const double middle = cycles;
-  for (double c = middle - kStep; c <= middle + kStep; c += kFineStep) {
-    const double clear = waves.clear(c);
-    if (clear > best) {
-      best = clear;
-      cycles = c;
-    }
-  }
+  waves.scan(middle - kStep, middle + kStep, kFineStep, take);
   return range / cycles;
 }
 

@@ -19,7 +19,7 @@ double whole(double value, double unit) {
   return unit > 0 && std::abs(scaled) < kMostWhole ? std::round(scaled) : kNone;
 }
 
-double rest(double value, double modulus) {
+double modulo(double value, double modulus) {
   if (std::isnan(value)) return kNone;
   const double r = std::fmod(value, modulus);
   return r < 0 ? r + modulus : r;
@@ -82,9 +82,9 @@ double Relation::value(const RelationRows& rows, Index row) const {
     return static_cast<double>((low - others.begin()) + (high - others.begin())) /
            (2 * static_cast<double>(others.size()));
   }
-  if (kind == RelationKind::kRest) return rest(whole(a, scale[0]), parameter);
-  if (kind == RelationKind::kDigitSum) return rest(digit_sum(whole(a, scale[0])), 10);
-  if (kind == RelationKind::kPeriod) return rest(a, parameter);
+  if (kind == RelationKind::kRemainder) return modulo(whole(a, scale[0]), parameter);
+  if (kind == RelationKind::kDigitSum) return modulo(digit_sum(whole(a, scale[0])), 10);
+  if (kind == RelationKind::kPeriod) return modulo(a, parameter);
   const double b = rows.number(row, part[1]);
   if (std::isnan(b)) return kNone;
   const double size = std::abs(a) + std::abs(b);
@@ -109,14 +109,14 @@ double Relation::value(const RelationRows& rows, Index row) const {
       return settled(std::hypot((a - middle[0]) / scale[0], (b - middle[1]) / scale[1]), 0);
     case RelationKind::kLine:
       return settled(b - parameter * a, size);
-    case RelationKind::kDifferenceRest:
-      return rest(whole(a, scale[0]) - whole(b, scale[1]), parameter);
-    case RelationKind::kSumRest:
-      return rest(whole(a, scale[0]) + whole(b, scale[1]), parameter);
-    case RelationKind::kProductRest:
-      return rest(rest(whole(a, scale[0]), parameter) * rest(whole(b, scale[1]), parameter), parameter);
-    case RelationKind::kPairOfRests:
-      return parameter * rest(whole(a, scale[0]), parameter) + rest(whole(b, scale[1]), parameter);
+    case RelationKind::kDifferenceRemainder:
+      return modulo(whole(a, scale[0]) - whole(b, scale[1]), parameter);
+    case RelationKind::kSumRemainder:
+      return modulo(whole(a, scale[0]) + whole(b, scale[1]), parameter);
+    case RelationKind::kProductRemainder:
+      return modulo(modulo(whole(a, scale[0]), parameter) * modulo(whole(b, scale[1]), parameter), parameter);
+    case RelationKind::kPairOfRemainders:
+      return parameter * modulo(whole(a, scale[0]), parameter) + modulo(whole(b, scale[1]), parameter);
     case RelationKind::kDivides:
       return divides(whole(a, std::max(scale[0], scale[1])), whole(b, std::max(scale[0], scale[1])));
     default:
@@ -126,7 +126,7 @@ double Relation::value(const RelationRows& rows, Index row) const {
   if (std::isnan(c)) return kNone;
   if (kind == RelationKind::kSumOfThree) return settled(a + b + c, size + std::abs(c));
   if (kind == RelationKind::kThirdOfTwo) return settled(a + b - c, size + std::abs(c));
-  return rest(whole(a, scale[0]) + whole(b, scale[1]) + whole(c, scale[2]), parameter);
+  return modulo(whole(a, scale[0]) + whole(b, scale[1]) + whole(c, scale[2]), parameter);
 }
 
 void Relation::learn_bins(std::vector<double> values, std::size_t bins) {

@@ -1,9 +1,9 @@
 #pragma once
 
 // One number made of several cells of a row: a difference, a ratio, which of two is larger, the last digit of
-// a sum, the rest by seven, the place of a number among those of its group. Each cell may be independent of
-// the attribute while such a number says it outright, and learners that split column by column need far more
-// rows than an attacker who thinks of it.
+// a sum, the remainder modulo seven, the place of a number among those of its group. Each cell may be
+// independent of the attribute while such a number says it outright, and learners that split column by column
+// need far more rows than an attacker who thinks of it.
 
 #include <cstdint>
 #include <memory>
@@ -31,24 +31,24 @@ enum class RelationKind {
   kProduct,           ///< (a - median) (b - median): the sign of a correlation.
   kScaledDifference,  ///< Of the distances from the medians, in deviations.
   kScaledSum,
-  kDistance,        ///< How far from both medians, as places on a map are.
-  kScaledDistance,  ///< The same in deviations.
-  kLine,            ///< b - slope a, for a slope that many pairs of rows agree on.
-  kDifferenceRest,  ///< (a - b) modulo m, in units of the last digit.
-  kSumRest,         ///< (a + b) modulo m.
-  kProductRest,     ///< (a b) modulo m.
-  kDivides,         ///< Whether one is a multiple of the other.
-  kRest,            ///< a modulo m.
-  kDigitSum,        ///< Sum of the digits of a, modulo 10.
-  kPeriod,          ///< The phase of a in a period.
-  kSumOfThree,      ///< a + b + c.
-  kThirdOfTwo,      ///< a + b - c.
-  kSumOfThreeRest,  ///< (a + b + c) modulo m.
-  kPairOfRests,     ///< a modulo m and b modulo m, as one number.
-  kResidual,        ///< The first column less what the others make of it on average, in a class or in all.
-  kLogResidual,     ///< The same of logarithms, for products and powers.
-  kWithinGroup,     ///< The place of a among the rows of its group.
-  kPairCount,       ///< How many rows have these two values together.
+  kDistance,             ///< How far from both medians, as places on a map are.
+  kScaledDistance,       ///< The same in deviations.
+  kLine,                 ///< b - slope a, for a slope that many pairs of rows agree on.
+  kDifferenceRemainder,  ///< (a - b) modulo m, in units of the last digit.
+  kSumRemainder,         ///< (a + b) modulo m.
+  kProductRemainder,     ///< (a b) modulo m.
+  kDivides,              ///< Whether one is a multiple of the other.
+  kRemainder,            ///< a modulo m.
+  kDigitSum,             ///< Sum of the digits of a, modulo 10.
+  kPeriod,               ///< The phase of a in a period.
+  kSumOfThree,           ///< a + b + c.
+  kThirdOfTwo,           ///< a + b - c.
+  kSumOfThreeRemainder,  ///< (a + b + c) modulo m.
+  kPairOfRemainders,     ///< a modulo m and b modulo m, as one number.
+  kResidual,     ///< The first column less what the others make of it on average, in a class or in all.
+  kLogResidual,  ///< The same of logarithms, for products and powers.
+  kWithinGroup,  ///< The place of a among the rows of its group.
+  kPairCount,    ///< How many rows have these two values together.
 };
 
 /// The rows that relations are worked out from.

@@ -133,8 +133,14 @@ std::vector<bool> traced_columns(const AuditTable& released, std::span<const Att
   return out;
 }
 
-std::vector<std::size_t> telling_columns(const AuditTable& released, std::span<const AttackTarget> targets,
-                                         const AttackSplit& split, std::size_t count, int threads) {
+FeatureMap screened_map(const AuditTable& released, std::span<const AttackTarget> targets,
+                        const AttackSplit& split, const FeatureOptions& options, int threads) {
+  return {released, options, 0, traced_columns(released, targets, split, options, threads)};
+}
+
+std::vector<std::size_t> informative_columns(const AuditTable& released,
+                                             std::span<const AttackTarget> targets, const AttackSplit& split,
+                                             std::size_t count, int threads) {
   return best_columns(released, targets, split, count, Looked::kValues, threads);
 }
 

@@ -34,9 +34,14 @@ double key_deviations(const Eigen::Ref<const Eigen::Matrix<std::int32_t, Eigen::
 std::vector<bool> traced_columns(const AuditTable& released, std::span<const AttackTarget> targets,
                                  const AttackSplit& split, const FeatureOptions& options, int threads);
 
+/// The features that those who attack these targets are given of a table.
+FeatureMap screened_map(const AuditTable& released, std::span<const AttackTarget> targets,
+                        const AttackSplit& split, const FeatureOptions& options, int threads);
+
 /// The `count` columns whose values by themselves tell most about one of the targets, in the table's order.
-std::vector<std::size_t> telling_columns(const AuditTable& released, std::span<const AttackTarget> targets,
-                                         const AttackSplit& split, std::size_t count, int threads);
+std::vector<std::size_t> informative_columns(const AuditTable& released,
+                                             std::span<const AttackTarget> targets, const AttackSplit& split,
+                                             std::size_t count, int threads);
 
 /// What the report says about columns left out; empty if there are none.
 std::string left_out_note(const std::vector<bool>& traced);

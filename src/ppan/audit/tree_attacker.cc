@@ -23,6 +23,7 @@ constexpr int kMostRounds = 300;
 constexpr Index kManyFeatures = 256;
 constexpr std::int32_t kManyLevels = 8;  // a tree for each in every round
 constexpr Index kFewRows = 20'000;
+constexpr int kCoarseBins = 64;
 
 void check(int status) {
   if (status == 0) return;
@@ -99,7 +100,7 @@ double last_number(const char* text) {
 // Owner of a model of XGBoost.
 class TreeModel {
  public:
-  TreeModel(const TreeData& train, const TreeData& selection, bool coarse) {
+  TreeModel(const TreeData& train, const TreeData& selection, int bins) {
     const std::array<DMatrixHandle, 2> data{train.handle(), selection.handle()};
     check(XGBoosterCreate(data.data(), data.size(), &handle_));
     set("verbosity", "0");
@@ -107,7 +108,7 @@ class TreeModel {
     set("tree_method", "hist");
     set("min_child_weight", "1");
     // Most of the time goes into looking for the best threshold of every feature in every node.
-    if (coarse) set("max_bin", "64");
+    set("max_bin", std::to_string(bins));
   }
   ~TreeModel() { XGBoosterFree(handle_); }
   TreeModel(const TreeModel&) = delete;
@@ -160,7 +161,7 @@ class TreeModel {
 struct TreeAttacker::Booster {
   TreeModel model;
   std::vector<float> start;
-  Booster(const TreeData& train, const TreeData& selection, bool coarse) : model(train, selection, coarse) {}
+  Booster(const TreeData& train, const TreeData& selection, int bins) : model(train, selection, bins) {}
 };
 
 TreeAttacker::TreeAttacker(const AttackTask& task) : Attacker(task) {}
@@ -184,9 +185,10 @@ void TreeAttacker::fit(const AttackRows& train, const AttackRows& selection, Ran
   const int rounds = std::clamp(task_.effort.trees / (binary ? 1 : task_.levels), kLeastRounds, kMostRounds);
   const bool coarse =
       train.data.cols() > kManyFeatures || (task_.levels >= kManyLevels && train.rows() < kFewRows);
+  const int bins = coarse ? std::min(kCoarseBins, task_.effort.tree_bins) : task_.effort.tree_bins;
   double least = std::numeric_limits<double>::infinity();
   for (const TreeShape& shape : kShapes) {
-    auto booster = std::make_unique<Booster>(a, b, coarse);
+    auto booster = std::make_unique<Booster>(a, b, bins);
     booster->start = start;
     TreeModel& model = booster->model;
     model.set("objective", binary ? "binary:logistic" : "multi:softprob");
@@ -239,7 +241,7 @@ TreeRegression regress_with_trees(const Matrix<float>& train, const Vector<float
   TreeData c(test);
   a.set("label", {y_train.data(), y_train.data() + y_train.size()});
   b.set("label", {y_selection.data(), y_selection.data() + y_selection.size()});
-  TreeModel model(a, b, train.cols() > kManyFeatures);
+  TreeModel model(a, b, train.cols() > kManyFeatures ? kCoarseBins : AttackEffort{}.tree_bins);
   model.set("objective", "reg:squarederror");
   model.set("base_score", fmt::format("{}", y_train.mean()));
   model.set("eta", "0.1");

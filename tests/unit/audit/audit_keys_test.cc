@@ -52,13 +52,13 @@ TEST(KeyTuples, FindsTheThreeThatTell) {
     rows.push_back(static_cast<std::int32_t>(i));
   }
   const std::vector<std::int32_t> values(8, 3);
-  const std::vector<KeyTuple> found = telling_tuples(coarse, values, x, rows, 3);
+  const std::vector<KeyTuple> found = informative_tuples(coarse, values, x, rows, 3);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].part, (std::vector<Index>{1, 4, 6}));
   EXPECT_EQ(found[0].values, 27);
   EXPECT_EQ(found[0].code(coarse, values, 0), (coarse(0, 1) * 3 + coarse(0, 4)) * 3 + coarse(0, 6));
   shuffle(random, x);
-  EXPECT_TRUE(telling_tuples(coarse, values, x, rows, 3).empty());
+  EXPECT_TRUE(informative_tuples(coarse, values, x, rows, 3).empty());
 }
 
 // Two independent witnesses: the pool of them knows what Bayes' rule says, each with weight 1.

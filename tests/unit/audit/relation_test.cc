@@ -33,18 +33,18 @@ TEST(Relation, IsWorkedOutFromTheCellsOfARow) {
   EXPECT_EQ(value_of({.kind = kDifference}, {0.3 + 0.1, 0.4}), 0);
   EXPECT_EQ(value_of({.kind = kLine, .parameter = 3}, {5, 32}), 17);
   EXPECT_EQ(value_of({.kind = kProduct}, {12, 7}), -6);
-  EXPECT_EQ(value_of({.kind = kSumRest, .parameter = 10}, {1.23, 4.58}), 1);  // 123 + 458
-  EXPECT_EQ(value_of({.kind = kDifferenceRest, .parameter = 7}, {0.01, 0.03}), 5);
-  EXPECT_EQ(value_of({.kind = kRest, .parameter = 7}, {-0.01}), 6);
+  EXPECT_EQ(value_of({.kind = kSumRemainder, .parameter = 10}, {1.23, 4.58}), 1);  // 123 + 458
+  EXPECT_EQ(value_of({.kind = kDifferenceRemainder, .parameter = 7}, {0.01, 0.03}), 5);
+  EXPECT_EQ(value_of({.kind = kRemainder, .parameter = 7}, {-0.01}), 6);
   EXPECT_EQ(value_of({.kind = kDigitSum}, {-9.87}), 4);
-  EXPECT_EQ(value_of({.kind = kProductRest, .parameter = 10}, {1.23, -0.08}), 6);  // 123 * -8 = -990 + 6
+  EXPECT_EQ(value_of({.kind = kProductRemainder, .parameter = 10}, {1.23, -0.08}), 6);  // 123 * -8 = -990 + 6
   EXPECT_EQ(value_of({.kind = kDistance}, {13, 6}), 5);
   EXPECT_EQ(value_of({.kind = kScaledDistance}, {310, -390}), 5);
   EXPECT_EQ(value_of({.kind = kDivides}, {0.12, 0.36}), 2);
   EXPECT_EQ(value_of({.kind = kThirdOfTwo}, {1, 2, 3}), 0);
-  EXPECT_EQ(value_of({.kind = kPairOfRests, .parameter = 4}, {1.23, 0.06}), 14);  // 3 and 2
+  EXPECT_EQ(value_of({.kind = kPairOfRemainders, .parameter = 4}, {1.23, 0.06}), 14);  // 3 and 2
   EXPECT_EQ(value_of({.kind = kResidual}, {11, 8, kNone}), -100);                 // weights of 100 about 10
-  EXPECT_EQ(value_of({.kind = kSumOfThreeRest, .parameter = 10}, {0.05, 0.05, 0.01}), 1);
+  EXPECT_EQ(value_of({.kind = kSumOfThreeRemainder, .parameter = 10}, {0.05, 0.05, 0.01}), 1);
 }
 
 TEST(Relation, HasNoValueWhereACellHasNone) {
@@ -53,7 +53,7 @@ TEST(Relation, HasNoValueWhereACellHasNone) {
   EXPECT_TRUE(std::isnan(value_of({.kind = kSum}, {2, kNone})));
   EXPECT_TRUE(std::isnan(value_of({.kind = kSumOfThree}, {2, 1, kNone})));
   EXPECT_TRUE(std::isnan(value_of({.kind = kRatio}, {2, 0})));
-  EXPECT_TRUE(std::isnan(value_of({.kind = kRest, .parameter = 7}, {1e300})));
+  EXPECT_TRUE(std::isnan(value_of({.kind = kRemainder, .parameter = 7}, {1e300})));
 }
 
 TEST(Relation, AFrequentValueHasABinForItself) {

@@ -90,7 +90,7 @@ TEST(WideTable, TheColumnsThatTellMostAreTraced) {
   EXPECT_EQ(left_out_note(traced_columns(input.released, targets, split, options, 1)), "");
   // By their values they all look the same.
   const AuditInput value = wide_table(Leak::kValue);
-  EXPECT_EQ(telling_columns(value.released, targets, split, 1, 1), std::vector<std::size_t>{kLeaking});
+  EXPECT_EQ(informative_columns(value.released, targets, split, 1, 1), std::vector<std::size_t>{kLeaking});
 }
 
 TEST(WideTable, DeviationsAreThoseOfChanceForWhatTellsNothing) {

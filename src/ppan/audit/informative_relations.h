@@ -21,7 +21,8 @@ struct RelationInput {
 };
 
 /// First the one that tells most, then what tells most beyond it; few of them.
-std::vector<Relation> telling_relations(const RelationInput& input, const Symbols& x,
-                                        std::span<const std::int32_t> rows, std::int32_t levels, int threads);
+std::vector<Relation> informative_relations(const RelationInput& input, const Symbols& x,
+                                            std::span<const std::int32_t> rows, std::int32_t levels,
+                                            int threads);
 
 }  // namespace ppan

@@ -1,4 +1,4 @@
-#include "ppan/audit/telling_relations.h"
+#include "ppan/audit/informative_relations.h"
 
 #include <algorithm>
 #include <array>
@@ -184,10 +184,11 @@ class Search {
 
   void add(RelationKind kind, std::vector<Index> part, double parameter = 0) {
     Relation relation{.kind = kind, .part = std::move(part), .parameter = parameter};
-    const bool written = kind == RelationKind::kRest || kind == RelationKind::kDigitSum ||
-                         kind == RelationKind::kSumRest || kind == RelationKind::kDifferenceRest ||
-                         kind == RelationKind::kProductRest || kind == RelationKind::kDivides ||
-                         kind == RelationKind::kSumOfThreeRest || kind == RelationKind::kPairOfRests;
+    const bool written = kind == RelationKind::kRemainder || kind == RelationKind::kDigitSum ||
+                         kind == RelationKind::kSumRemainder || kind == RelationKind::kDifferenceRemainder ||
+                         kind == RelationKind::kProductRemainder || kind == RelationKind::kDivides ||
+                         kind == RelationKind::kSumOfThreeRemainder ||
+                         kind == RelationKind::kPairOfRemainders;
     for (const Index p : relation.part) {
       const auto at = static_cast<std::size_t>(p);
       if (written && input_.number[at].unit <= 0) return;
@@ -205,7 +206,7 @@ class Search {
     for (const Index a : singles) {
       for (const double m : kModuli) {
         if (m < static_cast<double>(shape_[static_cast<std::size_t>(a)].values))
-          add(RelationKind::kRest, {a}, m);
+          add(RelationKind::kRemainder, {a}, m);
       }
       add(RelationKind::kDigitSum, {a});
       add_groups(a);
@@ -215,7 +216,7 @@ class Search {
       std::vector<double> value;
       for (const std::int32_t row : rows_) value.push_back(input_.rows.number(row, a));
       const double unit = input_.number[static_cast<std::size_t>(a)].unit;
-      if (const auto period = telling_period(value, fit, unit, kMostWork / scan))
+      if (const auto period = informative_period(value, fit, unit, kMostWork / scan))
         add(RelationKind::kPeriod, {a}, *period);
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -238,12 +239,12 @@ class Search {
     for (const RelationKind kind : {kOrder, kDifference, kSum, kRatio, kProduct, kScaledDifference,
                                     kScaledSum, kDistance, kScaledDistance, kDivides})
       add(kind, {a, b});
-    add(kProductRest, {a, b}, 10);
+    add(kProductRemainder, {a, b}, 10);
     for (const double m : kPairModuli) {
-      add(kSumRest, {a, b}, m);
-      add(kDifferenceRest, {a, b}, m);
+      add(kSumRemainder, {a, b}, m);
+      add(kDifferenceRemainder, {a, b}, m);
     }
-    for (const double m : kTogetherModuli) add(kPairOfRests, {a, b}, m);
+    for (const double m : kTogetherModuli) add(kPairOfRemainders, {a, b}, m);
     if (const auto slope = common_slope(input_.rows.number, a, b, rows_)) add(kLine, {a, b}, *slope);
   }
 
@@ -253,7 +254,7 @@ class Search {
     add(kThirdOfTwo, {a, b, c});
     add(kThirdOfTwo, {a, c, b});
     add(kThirdOfTwo, {b, c, a});
-    add(kSumOfThreeRest, {a, b, c}, 10);
+    add(kSumOfThreeRemainder, {a, b, c}, 10);
   }
 
   // The place of a number within the rows that have the same name beside it.
@@ -335,9 +336,9 @@ class Search {
 
 }  // namespace
 
-std::vector<Relation> telling_relations(const RelationInput& input, const Symbols& x,
-                                        std::span<const std::int32_t> rows, std::int32_t levels,
-                                        int threads) {
+std::vector<Relation> informative_relations(const RelationInput& input, const Symbols& x,
+                                            std::span<const std::int32_t> rows, std::int32_t levels,
+                                            int threads) {
   return Search(input, x, rows, levels, threads).run();
 }
 
