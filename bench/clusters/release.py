@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Releases of the same rows by `ppan release` from CSV, by `model.transform` from Arrow, and by Spark from Parquet to Parquet with an executor killed
-midway, in processor time of everything that works for it; beside Spark's own copy of the rows, and one through Python workers that change nothing.
+"""Releases of the same rows by `ppan release` from CSV, by `model.transform` from Arrow, and by Spark from Parquet to Parquet (`write_files` and
+`write`) with an executor killed midway, in processor time of everything that works for it; beside Spark's own copy of the rows, and one through
+Python workers that change nothing.
 
   PYTHONPATH=build/python .venv/bin/python bench/clusters/release.py [--rows N] [--repeats N] [--point N] [--spark-rows N] [--kill-after SECONDS]
 """
@@ -73,7 +74,7 @@ def single_process(model: ppan.Model, source: Path, target: Path) -> float:
     before = processor()
     with pyarrow.parquet.ParquetFile(source) as file:
         writer = None
-        for batch in file.iter_batches(1 << 20):
+        for batch in file.iter_batches(1 << 17, columns=model.feature_names_in_):
             released = model.transform(pa.Table.from_batches([batch]), threads=1)
             writer = writer or pyarrow.parquet.ParquetWriter(target, released.schema)
             writer.write_table(released)
@@ -113,13 +114,17 @@ def spark_anchors(spark: Any, model: ppan.Model, source: Path, work: Path) -> di
     }
 
 
-def with_spark(spark: Any, model: ppan.Model, source: Path, target: Path, kill_after: float) -> tuple[float, float]:
+def with_spark(write: Callable[[], Any], kill_after: float) -> tuple[float, float]:
     """Processor seconds and seconds; one executor is killed meanwhile."""
     from test_spark import executors
 
+    killer = threading.Timer(kill_after, lambda: os.kill(executors()[0], signal.SIGKILL))
     if kill_after > 0:
-        threading.Timer(kill_after, lambda: os.kill(executors()[0], signal.SIGKILL)).start()
-    return timed(lambda: ppan.spark.write(spark.read.parquet(str(source)), model, str(target)))
+        killer.start()
+    try:
+        return timed(write)
+    finally:
+        killer.cancel()
 
 
 class Sampler(threading.Thread):
@@ -197,14 +202,18 @@ def spark_part(given: Any, model: ppan.Model, work: Path) -> None:
     alone = sum(single_process(model, work / "in" / f"{part}.parquet", work / "alone.parquet") for part in range(parts))
     spark = spark_session(work)
     anchors = spark_anchors(spark, model, work / "in", work)
-    used, seconds = with_spark(spark, model, work / "in", work / "out", given.kill_after)
+    found = {}
+    for what, write in (("write_files", ppan.spark.write_files), ("write", lambda source, *to: ppan.spark.write(spark.read.parquet(source), *to))):
+        used, seconds = with_spark(lambda: write(str(work / "in"), model, str(work / what)), given.kill_after)  # noqa: B023
+        rows = sum(pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in (work / what).glob("*.parquet"))
+        found[what] = (used, seconds, rows)
     spark.stop()
-    rows = sum(pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in (work / "out").glob("*.parquet"))
     for what, took in anchors.items():
         print(f"{given.spark_rows} rows Parquet to Parquet, {what}: {took:.1f} s of processor time, {alone / took:.0%} of one process that releases", flush=True)
     killed = "with an executor killed" if given.kill_after > 0 else "with no executor killed"
-    print(f"{given.spark_rows} rows Parquet to Parquet: one process {alone:.1f} s, Spark {killed} {used:.1f} s of processor time ({seconds:.1f} s by "
-          f"the clock): {alone / used:.0%} per core (bar 50 %); {rows} rows written", flush=True)
+    for what, (used, seconds, rows) in found.items():
+        print(f"{given.spark_rows} rows Parquet to Parquet: one process {alone:.1f} s, Spark by {what} {killed} {used:.1f} s of processor time "
+              f"({seconds:.1f} s by the clock): {alone / used:.0%} per core (bar 50 %); {rows} rows written", flush=True)
 
 
 if __name__ == "__main__":

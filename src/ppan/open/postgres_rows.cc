@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -164,8 +166,11 @@ class PostgresSource final : public RowSource {
     std::string query = address.query;
     while (!query.empty() && (query.back() == ';' || query.back() == ' ' || query.back() == '\n'))
       query.pop_back();
-    if (query.empty())
-      query = fmt::format("select * from {}", quoted_table(connection_.get(), address.table));
+    if (query.empty()) {
+      const std::string table = quoted_table(connection_.get(), address.table);
+      query = fmt::format("select * from {}", table);
+      guess_rows(table);
+    }
     const std::vector<ServerColumn> found = describe(query);
     std::vector<RowColumn> columns;
     std::vector<CopyType> types;
@@ -204,8 +209,23 @@ class PostgresSource final : public RowSource {
     if (rows == 0) ended_ = true;
     return rows > 0;
   }
+  [[nodiscard]] std::optional<double> share_read() const override {
+    if (guessed_rows_ <= 0) return std::nullopt;
+    return std::min(1.0, static_cast<double>(rows_) / guessed_rows_);
+  }
 
  private:
+  // What the server thinks the table has; nothing where it has never looked.
+  void guess_rows(const std::string& table) {
+    const std::array<const char*, 1> value{table.c_str()};
+    const Result found(PQexecParams(connection_.get(),
+                                    "select reltuples from pg_class where oid = to_regclass($1)", 1, nullptr,
+                                    value.data(), nullptr, nullptr, 0));
+    if (!found || PQresultStatus(found.get()) != PGRES_TUPLES_OK)
+      fail(name(), connection_.get(), found.get());
+    if (PQntuples(found.get()) == 1) guessed_rows_ = std::strtod(PQgetvalue(found.get(), 0, 0), nullptr);
+  }
+
   std::vector<ServerColumn> describe(const std::string& query) {
     Result prepared(PQprepare(connection_.get(), "", query.c_str(), 0, nullptr));
     if (!prepared || PQresultStatus(prepared.get()) != PGRES_COMMAND_OK)
@@ -262,7 +282,8 @@ class PostgresSource final : public RowSource {
   std::int64_t chunk_rows_;
   Connection connection_;
   std::optional<CopyReader> reader_;
-  std::int64_t rows_ = 0;
+  std::atomic<std::int64_t> rows_ = 0;  // others ask how far it is
+  double guessed_rows_ = 0;
   bool received_ = false;
   bool ended_ = false;
 };
