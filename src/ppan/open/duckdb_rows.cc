@@ -45,6 +45,11 @@ EngineColumn decimal_column(RowColumn column, const DuckdbLibrary& duckdb, duckd
     return out;
   }
   out.column.storage = CellStorage::kInteger;
+  if (scale == 0) {  // whole numbers, as some databases export all of theirs
+    out.cast = "BIGINT";
+    out.type = DUCKDB_TYPE_BIGINT;
+    return out;
+  }
   out.column.meaning = CellMeaning::kDecimal;
   out.column.scale = scale;
   out.type = duckdb.decimal_internal_type(type);

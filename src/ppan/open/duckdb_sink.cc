@@ -89,7 +89,8 @@ HandedType handed_type(const RowColumn& column) {
 bool is_cast(const RowColumn& column) {
   const std::string_view type = column.sql_type;
   if (type.starts_with("DECIMAL("))
-    return column.storage == CellStorage::kReal || decimal_width(column) != declared_width(column);
+    return column.storage == CellStorage::kReal || column.meaning != CellMeaning::kDecimal ||
+           decimal_width(column) != declared_width(column);
   return type.starts_with("U") || type == "HUGEINT" || type.starts_with("TIMESTAMP_");
 }
 

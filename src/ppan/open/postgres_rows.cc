@@ -85,7 +85,7 @@ std::string quoted_table(PGconn* connection, const std::string& table) {
 struct ServerColumn {
   RowColumn column;
   CopyType type = CopyType::kText;
-  bool cast = false;  // to text, by the server
+  std::string cast{};  // to what, by the server
 };
 
 // What a type of the server is here, by its number in pg_type; those that are not listed come as text.
@@ -134,6 +134,13 @@ ServerColumn column_of(const char* name, Oid oid, int modifier) {
     case 1700: {
       const int precision = modifier < 4 ? 0 : (modifier - 4) >> 16;
       const int scale = modifier < 4 ? 0 : (modifier - 4) & 0x7FF;
+      if (precision > 0 && scale == 0) {  // whole numbers
+        const bool wide = precision > 18;
+        integers(wide ? CopyType::kInt8 : CopyType::kNumeric, CellMeaning::kPlain, "");
+        out.column.sql_type = fmt::format("DECIMAL({},0)", precision);
+        if (wide) out.cast = "bigint";
+        break;
+      }
       if (precision == 0 || scale > 18 || precision + (scale + 3) / 4 * 4 - scale > 18) {  // beyond 64 bits
         reals(CopyType::kNumeric, "DOUBLE");
         break;
@@ -151,7 +158,7 @@ ServerColumn column_of(const char* name, Oid oid, int modifier) {
       out.column.sql_type = "VARCHAR";
       break;
     default:
-      out.cast = true;
+      out.cast = "text";
       out.column.sql_type = "VARCHAR";
   }
   return out;
@@ -176,8 +183,9 @@ class PostgresSource final : public RowSource {
     std::vector<CopyType> types;
     std::string list;
     for (const ServerColumn& column : found) {
-      list += fmt::format("{}{}{}", list.empty() ? "" : ", ",
-                          quoted_name(connection_.get(), column.column.name), column.cast ? "::text" : "");
+      list += fmt::format("{}{}{}{}", list.empty() ? "" : ", ",
+                          quoted_name(connection_.get(), column.column.name),
+                          column.cast.empty() ? "" : "::", column.cast);
       columns.push_back(column.column);
       types.push_back(column.type);
     }
@@ -240,7 +248,7 @@ class PostgresSource final : public RowSource {
     for (int c = 0; c < PQnfields(described.get()); ++c) {
       found.push_back(
           column_of(PQfname(described.get(), c), PQftype(described.get(), c), PQfmod(described.get(), c)));
-      if (found.back().cast) refuse_lists(found.back().column.name, PQftype(described.get(), c));
+      if (found.back().cast == "text") refuse_lists(found.back().column.name, PQftype(described.get(), c));
     }
     return found;
   }
@@ -315,6 +323,7 @@ WrittenType written_type(const RowColumn& column) {
     case CellMeaning::kPlain:
       break;
   }
+  if (column.sql_type.starts_with("DECIMAL(")) return {CopyType::kNumeric, column.sql_type};
   if (column.sql_type == "SMALLINT") return {CopyType::kInt2, "smallint"};
   if (column.sql_type == "INTEGER") return {CopyType::kInt4, "integer"};
   return {CopyType::kInt8, "bigint"};
