@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What a curve costs on an engine beside threads of one process: the same 12 points on two threads, two local processes and two Dask workers, each
-in a process of its own. Where others use the machine the processor time says more than the seconds: what an engine adds to it is what it costs.
+"""What a curve costs on an engine beside threads of one process: the same 12 points on two threads, two local processes, two Dask or Ray
+workers and two Spark executors, each in a process of its own. Where others use the machine the processor time says more than the seconds: what an engine adds to it is what it costs.
 
-  PYTHONPATH=build/python .venv/bin/python bench/clusters/engines.py [--rows N] [--epochs N] [--engine threads local dask]
+  PYTHONPATH=build/python .venv/bin/python bench/clusters/engines.py [--rows N] [--epochs N] [--repeats N] [--engine threads local dask ray spark]
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 # Starts the engine, says so, and fits when asked to: what starting costs is not counted.
 PROGRAM = """
@@ -52,6 +54,22 @@ def main():
                                                                    local_directory=tempfile.mkdtemp(), host="127.0.0.1"))
             stack.enter_context(distributed.Client(cluster))
             where = ppan.engine.Dask()
+        elif name == "ray":
+            import ray
+            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False, object_store_memory=100 << 20)
+            stack.callback(ray.shutdown)
+            where = ppan.engine.Ray()
+        elif name == "spark":
+            from pyspark.sql import SparkSession
+            work = tempfile.mkdtemp()
+            os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=work)
+            session = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false").config("spark.local.dir", work)
+                       .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+                       .config("spark.network.timeout", "900s").config("spark.rpc.askTimeout", "900s").getOrCreate())
+            session.sparkContext.setLogLevel("OFF")
+            stack.callback(session.stop)
+            session.sparkContext.parallelize(range(2), 2).map(abs).collect()  # executors and their Python are there
+            where = ppan.engine.Spark()
         frame = people(rows)
         ppan.TradeOff  # imports scikit-learn
         before, begin = processor(), time.monotonic()
@@ -68,18 +86,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--engine", nargs="+", default=["threads", "local", "dask"])
+    parser.add_argument("--repeats", type=int, default=1, help="engines take turns; medians are printed")
+    parser.add_argument("--engine", nargs="+", default=["threads", "local", "dask", "spark"])
     given = parser.parse_args()
-    from pathlib import Path
-
     tests = Path(__file__).resolve().parents[2] / "python" / "tests"
-    base = None
-    print("engine,processor seconds,seconds,processor against threads,same numbers")
-    for name in given.engine:
-        command = [sys.executable, "-B", "-c", PROGRAM, str(tests), name, str(given.rows), str(given.epochs)]
-        spent, seconds, digest = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-        base = base or (float(spent), digest)
-        print(f"{name},{spent},{seconds},{float(spent) / base[0]:.3f},{'yes' if digest == base[1] else 'no'}", flush=True)
+    seen: dict[str, list[tuple[float, float, str]]] = {name: [] for name in given.engine}
+    for _ in range(given.repeats):
+        for name in given.engine:
+            command = [sys.executable, "-B", "-c", PROGRAM, str(tests), name, str(given.rows), str(given.epochs)]
+            spent, seconds, digest = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+            seen[name].append((float(spent), float(seconds), digest))
+            print(f"{name},{spent},{seconds}", file=sys.stderr, flush=True)
+    print("engine,processor seconds,seconds,processor against the first,same numbers")
+    base = statistics.median(run[0] for run in seen[given.engine[0]])
+    digests = {run[2] for runs in seen.values() for run in runs}
+    for name, runs in seen.items():
+        spent, seconds = (statistics.median(run[k] for run in runs) for k in (0, 1))
+        print(f"{name},{spent:.1f},{seconds:.1f},{spent / base:.3f},{'yes' if len(digests) == 1 else 'no'}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Releases of the same rows by `ppan release` from CSV, by `model.transform` from Arrow, and by Spark from Parquet to Parquet with an executor killed
-midway, in processor time of everything that works for it; beside Spark's own copy of the rows, and one through Python workers that change nothing.
+"""Releases of the same rows by `ppan release` from CSV, by `model.transform` from Arrow, and by Spark from Parquet to Parquet (`write_files` and
+`write`) with an executor killed midway, in processor time of everything that works for it; beside Spark's own copy of the rows, and one through
+Python workers that change nothing.
 
-  PYTHONPATH=build/python .venv/bin/python bench/clusters/release.py [--rows N] [--repeats N] [--point N] [--spark-rows N] [--kill-after SECONDS]
+  PYTHONPATH=build/python .venv/bin/python bench/clusters/release.py [--rows N] [--repeats N] [--point N] [--spark-rows N] [--ways WAY ...] [--kill-after SECONDS]
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def single_process(model: ppan.Model, source: Path, target: Path) -> float:
     before = processor()
     with pyarrow.parquet.ParquetFile(source) as file:
         writer = None
-        for batch in file.iter_batches(1 << 20):
+        for batch in file.iter_batches(1 << 17, columns=model.feature_names_in_):
             released = model.transform(pa.Table.from_batches([batch]), threads=1)
             writer = writer or pyarrow.parquet.ParquetWriter(target, released.schema)
             writer.write_table(released)
@@ -103,23 +104,32 @@ def timed(work: Callable[[], Any]) -> tuple[float, float]:
     return sampler.stop(), seconds
 
 
-def spark_anchors(spark: Any, model: ppan.Model, source: Path, work: Path) -> dict[str, float]:
-    """Processor seconds of what a release cannot do without: Spark reading and writing the same columns, and the same through a Python
-    worker that hands every batch back."""
-    rows = spark.read.parquet(str(source)).select(*model.feature_names_in_)
+def spark_ways(spark: Any, model: ppan.Model, source: Path, work: Path) -> dict[str, Callable[[], Any]]:
+    """Releases, and what a release through Java cannot do without: Spark reading and writing the same columns, and the same through a
+    Python worker that hands every batch back."""
+
+    def rows() -> Any:
+        return spark.read.parquet(str(source)).select(*model.feature_names_in_)
+
     return {
-        "Spark's own copy": timed(lambda: rows.write.parquet(str(work / "copied")))[0],
-        "through mapInArrow unchanged": timed(lambda: rows.mapInArrow(lambda batches: batches, rows.schema).write.parquet(str(work / "handed")))[0],
+        "write_files": lambda: ppan.spark.write_files(str(source), model, str(work / "write_files")),
+        "write": lambda: ppan.spark.write(spark.read.parquet(str(source)), model, str(work / "write")),
+        "copy": lambda: rows().write.parquet(str(work / "copy")),
+        "unchanged": lambda: rows().mapInArrow(lambda batches: batches, rows().schema).write.parquet(str(work / "unchanged")),
     }
 
 
-def with_spark(spark: Any, model: ppan.Model, source: Path, target: Path, kill_after: float) -> tuple[float, float]:
+def with_spark(write: Callable[[], Any], kill_after: float) -> tuple[float, float]:
     """Processor seconds and seconds; one executor is killed meanwhile."""
     from test_spark import executors
 
+    killer = threading.Timer(kill_after, lambda: os.kill(executors()[0], signal.SIGKILL))
     if kill_after > 0:
-        threading.Timer(kill_after, lambda: os.kill(executors()[0], signal.SIGKILL)).start()
-    return timed(lambda: ppan.spark.write(spark.read.parquet(str(source)), model, str(target)))
+        killer.start()
+    try:
+        return timed(write)
+    finally:
+        killer.cancel()
 
 
 class Sampler(threading.Thread):
@@ -166,6 +176,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--point", type=int, default=2, help="of a curve of 3")
     parser.add_argument("--spark-rows", type=int, default=0, help="0: without Spark")
+    parser.add_argument("--ways", nargs="+", default=["write_files", "write", "copy", "unchanged"], help="of Spark, in this order")
     parser.add_argument("--kill-after", type=float, default=10, help="0: never")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -195,16 +206,17 @@ def spark_part(given: Any, model: ppan.Model, work: Path) -> None:
     for part in range(parts):
         pyarrow.parquet.write_table(table(given.spark_rows // parts, seed=part + 2), work / "in" / f"{part}.parquet")
     alone = sum(single_process(model, work / "in" / f"{part}.parquet", work / "alone.parquet") for part in range(parts))
+    print(f"{given.spark_rows} rows Parquet to Parquet, one process: {alone:.1f} s of processor time", flush=True)
     spark = spark_session(work)
-    anchors = spark_anchors(spark, model, work / "in", work)
-    used, seconds = with_spark(spark, model, work / "in", work / "out", given.kill_after)
+    ways = spark_ways(spark, model, work / "in", work)
+    for way in given.ways:
+        release = way.startswith("write")
+        used, seconds = with_spark(ways[way], given.kill_after if release else 0)
+        rows = sum(pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in (work / way).glob("*.parquet"))
+        killed = ", an executor killed," if release and given.kill_after > 0 else ""
+        print(f"Spark, {way}{killed}: {used:.1f} s of processor time ({seconds:.1f} s by the clock): {alone / used:.0%} per core"
+              f"{' (bar 50 %)' if release else ''}; {rows} rows written", flush=True)
     spark.stop()
-    rows = sum(pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in (work / "out").glob("*.parquet"))
-    for what, took in anchors.items():
-        print(f"{given.spark_rows} rows Parquet to Parquet, {what}: {took:.1f} s of processor time, {alone / took:.0%} of one process that releases", flush=True)
-    killed = "with an executor killed" if given.kill_after > 0 else "with no executor killed"
-    print(f"{given.spark_rows} rows Parquet to Parquet: one process {alone:.1f} s, Spark {killed} {used:.1f} s of processor time ({seconds:.1f} s by "
-          f"the clock): {alone / used:.0%} per core (bar 50 %); {rows} rows written", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,8 +47,21 @@ def names_of(data: Any) -> list[str]:
     return [str(name) for name in data.columns]
 
 
+def _array(values: Any) -> np.ndarray[Any, Any]:
+    """As NumPy has it; what a mask hides is missing."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    kind = values.dtype.kind
+    if kind == "M":
+        return np.where(np.ma.getmaskarray(values), np.datetime64("NaT"), np.asarray(values))
+    as_number = kind in "fiu"
+    filled: np.ndarray[Any, Any] = np.asarray(values).astype(float if as_number else object)
+    filled[np.ma.getmaskarray(values)] = np.nan if as_number else None
+    return filled
+
+
 def _matrix(data: Any) -> np.ndarray[Any, Any]:
-    array = np.asarray(data)
+    array = _array(data)
     if array.dtype == object or array.dtype.kind in "US":
         try:
             array = array.astype(float)
@@ -74,13 +86,22 @@ def _add_array(frame: _core.Arrays, name: str, values: np.ndarray[Any, Any]) -> 
     if kind == "f":
         frame.add_reals(name, np.ascontiguousarray(values, dtype=np.float64))
     elif kind in "iu":
+        if kind == "u" and values.dtype.itemsize == 8 and len(values) and values.max() > np.iinfo(np.int64).max:
+            raise InputError(f"column \"{name}\" holds a whole number above 2^63", "make it text, or a real number")
         frame.add_integers(name, np.ascontiguousarray(values, dtype=np.int64))
     elif kind == "b":
         frame.add_codes(name, np.ascontiguousarray(values, dtype=np.int32), ["false", "true"])
     elif kind == "M":
-        frame.add_times(name, np.ascontiguousarray(values.astype("datetime64[us]").view(np.int64)))
+        times = values.astype("datetime64[us]")
+        # Coarser units reach further: beyond 64 bits NumPy wraps around without a word.
+        if np.datetime_data(values.dtype)[0] not in ("us", "ns", "ps", "fs", "as") and not np.array_equal(
+            times.astype(values.dtype), values, equal_nan=True
+        ):
+            raise InputError(f"column \"{name}\" holds a time beyond 64 bits of microseconds", "correct the value, or drop the column")
+        frame.add_times(name, np.ascontiguousarray(times.view(np.int64)))
     elif kind in "US":
         levels, codes = np.unique(values.astype(str), return_inverse=True)
+        _require_unicode(name, levels)
         frame.add_codes(name, np.ascontiguousarray(codes, dtype=np.int32), [str(level) for level in levels])
     elif kind == "O":
         _add_objects(frame, name, values)
@@ -110,10 +131,16 @@ def _add_objects(frame: _core.Arrays, name: str, values: np.ndarray[Any, Any]) -
         )
     texts = ["true" if v is True else "false" if v is False else str(v) for v in present]
     levels = sorted(set(texts))
+    _require_unicode(name, levels)
     position = {level: code for code, level in enumerate(levels)}
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[~missing] = [position[text] for text in texts]
     frame.add_codes(name, codes, levels)
+
+
+def _require_unicode(name: str, texts: Iterable[str]) -> None:
+    if any(not text.isascii() and text.encode("utf-8", "replace").decode() != text for text in texts):
+        raise InputError(f"column \"{name}\" holds text that is not valid Unicode", "encode and decode it with errors=\"replace\"")
 
 
 def _object_kind(value: Any) -> str:
@@ -127,7 +154,7 @@ def _object_kind(value: Any) -> str:
 def _stream_of_arrays(columns: dict[str, Any]) -> Any:
     frame = _core.Arrays()
     for name, values in columns.items():
-        _add_array(frame, str(name), np.asarray(values))
+        _add_array(frame, str(name), _array(values))
     return frame
 
 
@@ -151,7 +178,7 @@ def _pandas_stream(data: Any, names: Sequence[str] | None) -> Any:
     for name in chosen.columns:
         try:
             arrays.append(pyarrow.Array.from_pandas(chosen[name]))
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, UnicodeEncodeError):
             objects = chosen[name].to_numpy(dtype=object)
             _add_objects(_core.Arrays(), str(name), objects)  # says what is wrong
             arrays.append(pyarrow.array([None if v is None or v != v else str(v) for v in objects]))
@@ -186,6 +213,10 @@ def stream_of(data: Any, names: Sequence[str] | None = None) -> Any:
             data = data.collect()
         return (data if names is None else data.select(list(names))).__arrow_c_stream__()
     if kind == "pyarrow":
+        own = list(data.schema.names)
+        twice = [name for name in own if own.count(name) > 1 and (names is None or name in names)]
+        if twice:
+            raise InputError(f"two columns are called \"{twice[0]}\"", "rename one of them")
         if type(data).__name__ == "RecordBatchReader" or names is None:
             return data.__arrow_c_stream__()
         return data.select(list(names)).__arrow_c_stream__()
@@ -239,15 +270,15 @@ def frame_of(stream: Any, like: Any) -> Any:
         return released.lazy() if lazy else released
     if kind == "pandas":
         return _to_pandas(stream, like)
-    if kind in ("pyarrow", "duckdb", "arrow"):
-        if kind == "arrow" or (kind == "duckdb" and "pyarrow" not in sys.modules):
-            return stream
+    if kind == "arrow":
+        return stream
+    if kind == "duckdb":
+        return _to_duckdb(stream, like)
+    if kind == "pyarrow":
         import pyarrow
 
         table = pyarrow.table(stream)
-        if kind == "duckdb":
-            return table
-        fields = [like.schema.field(name) for name in table.schema.names]
+        fields = [_released_field(like.schema.field(name), table.column(name)) for name in table.schema.names]
         table = table.cast(pyarrow.schema(fields))
         if type(like).__name__ == "RecordBatch":
             batches = table.combine_chunks().to_batches()
@@ -260,6 +291,30 @@ def frame_of(stream: Any, like: Any) -> Any:
     if matrix.dtype.kind in "fiu":
         return np.column_stack([np.asarray(values, dtype=matrix.dtype) for _, values in columns]) if columns else matrix[:, :0]
     return np.column_stack([np.asarray(values, dtype=object) for _, values in columns])
+
+
+def _released_field(before: Any, released: Any) -> Any:
+    """The field that a column had, but where it cannot hold what was released: of no type at all, or never missing."""
+    import pyarrow
+
+    kept = before.with_type(released.type) if pyarrow.types.is_null(before.type) else before
+    return kept.with_nullable(kept.nullable or released.null_count > 0)
+
+
+def _to_duckdb(stream: Any, like: Any) -> Any:
+    """A relation of the same connection, whose SQL finds the released rows by the name of the variable here. Without pyarrow, which
+    holds them, the stream, which DuckDB reads as well, but once."""
+    try:
+        import pyarrow
+    except ImportError:
+        return stream
+    released = pyarrow.table(stream)
+    names = list(released.schema.names)
+    types = dict(zip(like.columns, (str(kind) for kind in like.types), strict=True))
+    quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
+    # The grouped level of a model is none of an enumeration: such a column comes back as text.
+    asked = [quoted[n] if types[n].startswith("ENUM") else f"cast({quoted[n]} as {types[n]}) as {quoted[n]}" for n in names]
+    return like.query("ppan_given", f"select {', '.join(asked)} from released")
 
 
 def _like_array(values: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -1,4 +1,4 @@
-"""For researchers: estimators of mutual information by themselves, the paper's experiments, own samplers."""
+"""For researchers: estimators of mutual information by themselves, the paper's experiments, own samplers, distortions and adversaries."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from . import _core
 from ._audit import AuditReport, Estimate, audit
 from ._curve import table_of
 from ._errors import InputError, UsageError
+from .theory import Solution, _distortion
 
 Array = np.ndarray[Any, Any]
 
@@ -147,6 +148,138 @@ def sampled(
             after = np.column_stack([released[name] for name in useful])
             table["own_distortion"].append(float(np.mean(distortion(before, after))))
     return table_of(table)
+
+
+Loss = Callable[[int, Array], float]
+
+
+def least_leakage(
+    joint: Any,
+    budget: float,
+    *,
+    loss: Loss,
+    distortion: Any = None,
+    observation: str = "useful-only",
+    records: int = 10_000,
+    iterations: int = 2000,
+    gap: float = 1e-4,
+    seed: int = 1,
+) -> Solution:
+    """The mechanism P(z|w) from which an adversary with a loss of your own gains least, for finite X and Y.
+
+    The adversary sees z, states how likely each x is, and pays ``loss(x, q)``, x a code and q the stated probabilities; what leaks is by
+    how much seeing z lowers the least expected loss. The loss must be smallest on average for who states the truth: the logarithmic one
+    (``lambda x, q: -np.log(q[x])``, which gives I(X;Z)), squared errors, the cost of the best action under q. One that is not is refused.
+
+    ``joint`` is P(x,y), a row per x, or a function ``sampler(generator, n)`` that draws codes (x, y), of which ``records`` are counted.
+    ``distortion`` and ``observation`` as in :func:`ppan.theory.solve`. Mirror descent with a bound from below: the solution says how far
+    it may be from the best (``gap``); it ends when that is ``gap`` or less, or after ``iterations``. The loss is called |X| |Z| times in
+    each iteration, so this is slow: for alphabets of some ten symbols.
+    """
+    table = _counted(joint, records, seed) if callable(joint) else np.asarray(joint, dtype=float)
+    wx, wy = _core.distribution_of_pair(table, observation)
+    cost = wy @ _distortion(distortion, wy.shape[1])  # P(w) d(w, z)
+    prior = wx.sum(axis=0)
+    _require_proper(loss, prior, seed)
+    if budget < cost.min(axis=1).sum() - 1e-12:
+        raise InputError(f"no mechanism has a distortion of {budget} or less")
+    before = float(sum(p * loss(x, prior) for x, p in enumerate(prior) if p > 0))
+    game = _Game(wx, cost, prior, loss, before, float(budget))
+    return game.solve(iterations, gap)
+
+
+class _Game:
+    """Mirror descent on P(z|w), each step of which keeps the budget."""
+
+    def __init__(self, wx: Array, cost: Array, prior: Array, loss: Loss, before: float, budget: float) -> None:
+        self.wx, self.cost, self.prior, self.loss, self.before, self.budget = wx, cost, prior, loss, before, budget
+        self.weight = wx.sum(axis=1, keepdims=True)  # P(w)
+
+    def solve(self, iterations: int, gap: float) -> Solution:
+        mechanism = self._within(np.zeros_like(self.cost), 1.0)[0]
+        found = (np.inf, mechanism, 0.0)
+        bound, step, total, steps = 0.0, 1.0, np.zeros_like(mechanism), 0.0
+        for number in range(1, iterations + 1):
+            leakage, gain = self._look(mechanism)
+            bound = max(bound, self._bound(gain))
+            if leakage > found[0]:  # a loss with corners: shorter steps, and their mean
+                step = 1 / np.sqrt(number)
+            total, steps = total + step * mechanism, steps + step
+            for tried, value in ((mechanism, leakage), (total / steps, None)):
+                value = self._look(tried)[0] if value is None and number % 10 == 0 else value
+                if value is not None and value < found[0]:
+                    found = (value, tried, found[2])
+            if found[0] - bound <= gap:
+                break
+            mechanism, multiplier = self._within(np.log(np.maximum(mechanism, 1e-300)) - step * gain / self.weight, step)
+            found = (found[0], found[1], multiplier / step)
+        leakage, mechanism, multiplier = found
+        return Solution(mechanism, leakage, min(bound, leakage), float((mechanism * self.cost).sum()), multiplier)
+
+    def _look(self, mechanism: Array) -> tuple[float, Array]:
+        """What the adversary gains, and the gain of each (w, z) when he goes on believing what he does: no mechanism leaks less than
+        its gain by these beliefs."""
+        joint = mechanism.T @ self.wx  # P(z, x)
+        mass = joint.sum(axis=1, keepdims=True)
+        # A little of the prior keeps logarithms finite.
+        belief = (joint + 1e-12 * self.prior) / (mass + 1e-12)
+        paid = np.array([[self.loss(x, q) if self.prior[x] > 0 else 0.0 for x in range(len(self.prior))] for q in belief])
+        return self.before - float((joint * paid).sum()), -self.wx @ paid.T
+
+    def _bound(self, gain: Array) -> float:
+        """Least gain of any mechanism within the budget, by the dual of this linear problem: its best multiplier by golden section."""
+
+        def dual(multiplier: float) -> float:
+            return float((gain + multiplier * self.cost).min(axis=1).sum() - multiplier * self.budget)
+
+        low, high = 0.0, 1.0
+        while dual(2 * high) > dual(high) and high < 1e9:
+            high *= 2
+        high *= 2
+        for _ in range(80):
+            third = (high - low) / 3
+            low, high = (low + third, high) if dual(low + third) < dual(high - third) else (low, high - third)
+        return self.before + max(dual(low), dual(0.0))
+
+    def _within(self, logits: Array, step: float) -> tuple[Array, float]:
+        """The nearest mechanism within the budget, and its multiplier."""
+
+        def at(multiplier: float) -> Array:
+            tilted = logits - multiplier * self.cost / self.weight
+            chances = np.exp(tilted - tilted.max(axis=1, keepdims=True))
+            made: Array = chances / chances.sum(axis=1, keepdims=True)
+            return made
+
+        def spent(multiplier: float) -> float:
+            return float((at(multiplier) * self.cost).sum())
+
+        if spent(0.0) <= self.budget:
+            return at(0.0), 0.0
+        low, high = 0.0, step
+        while spent(high) > self.budget and high < 1e9:
+            high *= 2
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if spent(middle) > self.budget else (low, middle)
+        return at(high), high
+
+
+def _require_proper(loss: Loss, prior: Array, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    for _ in range(50):
+        truth, other = generator.dirichlet(np.ones(len(prior)), 2)
+        honest, false = (float(sum(p * loss(x, q) for x, p in enumerate(truth))) for q in (truth, other))
+        if not honest <= false + 1e-9 * max(1.0, abs(false)):
+            raise UsageError("loss: stating something else than the truth costs less on average", "give a proper scoring rule")
+
+
+def _counted(sampler: Any, records: int, seed: int) -> Array:
+    x, y = (np.asarray(values) for values in sampler(np.random.default_rng(seed), records))
+    if x.ndim != 1 or x.shape != y.shape or x.dtype.kind not in "iu" or y.dtype.kind not in "iu" or x.min() < 0 or y.min() < 0:
+        raise InputError("the sampler must draw a code from 0 on for each record, of x and of y")
+    table = np.zeros((int(x.max()) + 1, int(y.max()) + 1))
+    np.add.at(table, (x, y), 1 / len(x))
+    return table
 
 
 def _drawn(sampler: Any, generator: np.random.Generator, records: int) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:

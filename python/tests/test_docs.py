@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import slurm
 from conftest import people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,8 +57,6 @@ audit.quick = true
     )
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "ppan").symlink_to(command)
-    (tmp_path / "bin" / "sbatch").write_text(SBATCH)
-    (tmp_path / "bin" / "sbatch").chmod(0o755)
     return {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
@@ -65,11 +65,21 @@ def scheduler_page() -> str:
 
 
 @pytest.mark.slow
-def test_array_of_jobs(job: dict[str, str], tmp_path: Path) -> None:
-    """The commands of the page as they stand; the array by a loop."""
+@pytest.mark.parametrize("scheduler", ["loop", "slurm"])
+def test_array_of_jobs(job: dict[str, str], tmp_path: Path, scheduler: str) -> None:
+    """The commands of the page as they stand; the array by a loop, and by a real Slurm where it is installed."""
     block = re.search(r"^```sh norun\n(.*?)^```", scheduler_page(), re.MULTILINE | re.DOTALL)
     assert block and "sbatch" in block.group(1)
-    subprocess.run(["bash", "-euc", block.group(1)], cwd=tmp_path, env=job, check=True, capture_output=True)
+    with contextlib.ExitStack() as stack:
+        if scheduler == "loop":
+            (tmp_path / "bin" / "sbatch").write_text(SBATCH)
+            (tmp_path / "bin" / "sbatch").chmod(0o755)
+        elif not slurm.installed():
+            pytest.skip("Slurm is not installed")
+        else:
+            job = {**job, **stack.enter_context(slurm.cluster(tmp_path / "slurm"))}
+        subprocess.run(["bash", "-euc", block.group(1)], cwd=tmp_path, env=job, check=True, capture_output=True)
+    assert len(list(tmp_path.glob("slurm-*.out"))) == (12 if scheduler == "slurm" else 0)
     rows = (tmp_path / "run" / "curve.csv").read_text().splitlines()
     assert sum("ppan/table" in row for row in rows) == 12
 

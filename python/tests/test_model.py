@@ -7,12 +7,26 @@ import os
 import pickle
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import ppan
+
+
+def columns(frame: pd.DataFrame) -> dict[str, np.ndarray]:
+    return {name: frame[name].to_numpy() for name in frame}
+
+
+def arrow(frame: pd.DataFrame, **changed: object) -> Any:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    for name, values in changed.items():
+        made = values if isinstance(values, (pyarrow.Array, pyarrow.ChunkedArray)) else pyarrow.array(values)
+        table = table.set_column(table.schema.names.index(name), name, made)
+    return table
 
 
 def test_pandas(model: ppan.Model, frame: pd.DataFrame) -> None:
@@ -46,8 +60,18 @@ def test_kinds(model: ppan.Model, frame: pd.DataFrame) -> None:
 
 def test_duckdb(model: ppan.Model, frame: pd.DataFrame) -> None:
     duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.connect().from_df(frame.reset_index(drop=True))
-    assert model.transform(relation).num_rows == len(frame)
+    connection = duckdb.connect()
+    relation = connection.from_df(frame.reset_index(drop=True))
+    relation = relation.project("* replace (age::utinyint as age, income::decimal(12, 2) as income)")
+    safe = model.transform(relation)
+    assert isinstance(safe, duckdb.DuckDBPyRelation) and safe.columns == model.released_columns
+    types = dict(zip(relation.columns, relation.types, strict=True))
+    for name, kind in zip(safe.columns, safe.types, strict=True):
+        assert kind == types[name] or str(types[name]).startswith("ENUM")
+    assert safe.fetchall() == safe.fetchall() and len(safe.fetchall()) == len(frame)
+    # On the same connection, and nothing is left there.
+    assert connection.sql("select count(*) from safe where age > 17").fetchall() == [(len(frame),)]
+    assert connection.execute("select count(*) from duckdb_views() where not internal").fetchall() == [(0,)]
 
 
 def test_any_arrow_producer(model: ppan.Model, frame: pd.DataFrame) -> None:
@@ -135,6 +159,17 @@ def test_noise_differs_in_every_process(model: ppan.Model, frame: pd.DataFrame) 
         (lambda f: f.to_numpy()[:, 1], "2D"),
         (lambda f: np.full((5, 3), np.nan), "lacks columns"),
         (lambda f: None, "a frame is needed"),
+        (lambda f: {**columns(f), "job": np.array(["\ud800", "clerk"] * (len(f) // 2))}, "not valid Unicode"),
+        (lambda f: f.assign(job=pd.Series(["\ud800", "clerk"] * (len(f) // 2), dtype=object, index=f.index)), "not valid Unicode"),
+        (lambda f: arrow(f, age=np.array([2**63 + 5] * len(f), np.uint64)), "above 2\\^63"),
+        (lambda f: {**columns(f), "age": np.full(len(f), 2**63 + 5, np.uint64)}, "above 2\\^63"),
+        (lambda f: {**columns(f), "since": np.full(len(f), np.datetime64(10**12, "D"))}, "beyond 64 bits"),
+        (lambda f: arrow(f, since=np.full(len(f), 2**62).view("datetime64[s]")), "beyond 64 bits"),
+        (lambda f: {**columns(f), "age": np.ma.masked_less(f["age"].to_numpy(), 40)}, "missing"),
+        (lambda f: {**columns(f), "age": f["age"].to_numpy()[:5]}, "rows"),
+        (lambda f: arrow(f, age=[[1]] * len(f)), "Arrow type"),
+        (lambda f: arrow(f).append_column("age", arrow(f)["age"]), "two columns are called"),
+        (lambda f: np.zeros(5, dtype=[("age", float)]), "2D"),
     ],
 )
 def test_bad_frames(model: ppan.Model, frame: pd.DataFrame, change: object, said: str) -> None:
@@ -154,3 +189,44 @@ def test_bad_files(model: ppan.Model, tmp_path: Path) -> None:
 
 def test_empty_frame(model: ppan.Model, frame: pd.DataFrame) -> None:
     assert len(model.transform(frame.head(0))) == 0
+
+
+def test_odd_arrow_columns(model: ppan.Model, frame: pd.DataFrame) -> None:
+    """Codes that are null, entries that are, levels nobody has, views, chunks of their own, no type at all, no missing values allowed."""
+    pa = pytest.importorskip("pyarrow")
+    n = len(frame)
+    levels = pa.array(["student", None, "clerk", "unused"])
+    codes = pa.array([None if row % 7 == 0 else row % 3 for row in range(n)], pa.int8())
+    odd = arrow(frame, job=pa.DictionaryArray.from_arrays(codes, levels))
+    with pytest.raises(ppan.InputError, match="row 1, .*missing"):
+        model.transform(odd)
+    assert model.transform(odd, unknown="nearest").schema.field("job").type == odd.schema.field("job").type
+    whole = arrow(frame)
+    apart = pa.table({
+        name: pa.chunked_array([whole[name].slice(0, cut).combine_chunks(), whole[name].slice(cut).combine_chunks()])
+        for cut, name in zip((10, 500, 33, 1, 899, 0, 7), whole.schema.names, strict=True)
+    })  # fmt: skip
+    assert model.transform(apart).num_rows == n
+    assert model.transform(whole.slice(13, 101)).num_rows == 101
+    assert model.transform(arrow(frame, job=frame["job"].astype(str).to_numpy())).num_rows == n
+    assert model.transform(arrow(frame, job=pa.array(frame["job"].astype(str).tolist(), pa.string_view()))).num_rows == n
+    nothing = model.transform(arrow(frame, income=pa.nulls(n)))
+    assert nothing.num_rows == n
+    strict = arrow(frame.fillna({"income": 1.0}))
+    strict = strict.cast(pa.schema([field.with_nullable(False) for field in strict.schema]))
+    released = model.transform(strict)
+    assert all(field.nullable == (released[field.name].null_count > 0) for field in released.schema)
+    for kind in (pa.timestamp("ns"), pa.timestamp("us", tz="Europe/Berlin"), pa.date32()):
+        assert model.transform(arrow(frame, since=whole["since"].cast(kind))).schema.field("since").type == kind
+    wide = pa.array(frame["age"].tolist(), pa.decimal128(38, 10))
+    assert model.transform(arrow(frame, age=wide)).schema.field("age").type == wide.type
+    assert model.transform(whole.slice(0, 0)).num_rows == 0
+    assert model.transform(pa.Table.from_batches([], schema=whole.schema)).num_rows == 0
+
+
+def test_threads_share_a_model(model: ppan.Model, frame: pd.DataFrame) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(4) as pool:
+        released = list(pool.map(lambda _: model.transform(frame, threads=1), range(8)))
+    assert len({str(pd.util.hash_pandas_object(safe).sum()) for safe in released}) == 8

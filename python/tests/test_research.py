@@ -72,3 +72,66 @@ def test_own_sampler_and_distortion() -> None:
         sampler, records=500, distortion=lambda y, z: np.abs(y - z), points=1, epochs=1, quick=True, threads=1, progress=False
     )
     assert table["own_distortion"][0] >= 0
+
+
+def symmetric(m: int, p: float) -> np.ndarray:
+    joint = np.full((m, m), p / (m * (m - 1)))
+    np.fill_diagonal(joint, (1 - p) / m)
+    return joint
+
+
+def logarithmic(x: int, q: np.ndarray) -> float:
+    return -float(np.log(q[x]))
+
+
+def test_own_adversary_loss_of_logarithms_is_mutual_information() -> None:
+    joint = np.array([[0.3, 0.1, 0.05], [0.05, 0.2, 0.3]])
+    for observation in ("useful-only", "full-data"):
+        for distortion in (None, lambda y, z: abs(y - z)):
+            known = theory.solve(joint, 0.15, observation=observation, distortion=distortion)
+            found = research.least_leakage(joint, 0.15, loss=logarithmic, observation=observation, distortion=distortion)
+            assert found.leakage == pytest.approx(known.leakage, abs=2e-4)
+            assert found.lower_bound <= known.leakage + 1e-9 and found.gap <= 1e-4
+            assert found.distortion <= 0.15 + 1e-9
+
+
+def test_own_adversary_loss_with_corners_against_the_linear_program() -> None:
+    """Whoever guesses the most likely x pays 1 for a wrong guess: the gain is a linear program."""
+    optimize = pytest.importorskip("scipy.optimize")
+    joint, budget = np.array([[0.3, 0.1, 0.05], [0.05, 0.2, 0.3]]), 0.15
+    # Variables: P(z|y), a block per y, then m_z >= P(x,z); least sum of m.
+    levels = joint.shape[1]
+    bounds, rights = [], []
+    for x in range(2):
+        for z in range(levels):
+            row = np.zeros(levels * levels + levels)
+            row[z : levels * levels : levels] = joint[x]
+            row[levels * levels + z] = -1
+            bounds.append(row)
+            rights.append(0.0)
+    spent = np.concatenate([(joint.sum(0)[:, None] * (1 - np.eye(levels))).ravel(), np.zeros(levels)])
+    sums = np.kron(np.eye(levels), np.ones(levels))
+    linear = optimize.linprog(
+        np.concatenate([np.zeros(levels * levels), np.ones(levels)]), A_ub=np.array([*bounds, spent]), b_ub=[*rights, budget],
+        A_eq=np.hstack([sums, np.zeros((levels, levels))]), b_eq=np.ones(levels),
+    )  # fmt: skip
+    truth = linear.fun - joint.sum(1).max()
+    found = research.least_leakage(joint, budget, loss=lambda x, q: float(np.argmax(q) != x), gap=2e-3)
+    assert found.lower_bound - 1e-9 <= truth <= found.leakage + 1e-9
+    assert found.leakage == pytest.approx(truth, abs=5e-3)
+
+
+def test_own_adversary_on_drawn_codes_and_what_is_refused() -> None:
+    def sampler(random: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        x = random.integers(0, 3, n)
+        return x, np.where(random.random(n) < 0.3, (x + 1) % 3, x)
+
+    squared = research.least_leakage(sampler, 0.2, loss=lambda x, q: float(np.sum((q - np.eye(3)[x]) ** 2)), records=2000)
+    assert squared.gap <= 1e-4 and 0 < squared.leakage < 2 / 3
+    assert research.least_leakage(sampler, 1.0, loss=logarithmic, records=2000).leakage == pytest.approx(0, abs=1e-4)
+    with pytest.raises(ppan.UsageError, match="truth"):
+        research.least_leakage(sampler, 0.2, loss=lambda x, q: -float(q[x]))
+    with pytest.raises(ppan.InputError, match="code"):
+        research.least_leakage(lambda random, n: (random.normal(size=n), random.normal(size=n)), 0.2, loss=logarithmic)
+    with pytest.raises(ppan.InputError, match="no mechanism"):
+        research.least_leakage(symmetric(3, 0.2), -0.1, loss=logarithmic)

@@ -159,6 +159,82 @@ def test_a_process_is_killed_midway(spark: Any, keeps: ppan.Model, numbered: pd.
     assert sorted(pd.read_parquet(tmp_path / "out")["number"]) == list(range(len(numbered)))
 
 
+class Halting(ppan.spark._Files):
+    """The third task to begin waits, with its file half written, until its own executor is killed."""
+
+    def __init__(self, inner: Any, directory: Path) -> None:
+        self.__dict__.update(inner.__dict__)
+        self.directory = directory
+
+    def __call__(self, task: Any) -> Any:
+        (self.directory / "marks" / str(time.monotonic_ns())).touch()
+        if len(list((self.directory / "marks").iterdir())) >= 3:
+            try:
+                (self.directory / "victim").touch(exist_ok=False)
+                Path(f"{self.beside}/attempt-half.parquet").write_bytes(b"PAR1 and then nothing")
+                (self.directory / "process").write_text(str(os.getpid()))
+                time.sleep(600)
+            except FileExistsError:
+                pass
+        return super().__call__(task)
+
+
+def test_files_are_released_by_tasks_one_of_whose_executors_is_killed(
+    spark: Any, keeps: ppan.Model, numbered: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for part in range(4):
+        (tmp_path / "in" / "_hidden").mkdir(parents=True, exist_ok=True)
+        rows = numbered.iloc[part::4]
+        rows.to_parquet(tmp_path / "in" / f"{part}.parquet", row_group_size=100)
+    (tmp_path / "in" / "_hidden" / "x.parquet").write_text("nothing to do with it")
+    (tmp_path / "marks").mkdir()
+    inner = ppan.spark._Files
+    monkeypatch.setattr(ppan.spark, "_Files", lambda *given: Halting(inner(*given), tmp_path))
+    killed: list[int] = []
+
+    def kill() -> None:
+        written = tmp_path / "process"
+        while not (written.exists() and written.read_text()):
+            time.sleep(0.02)
+        lineage = ancestors(int(written.read_text()))
+        killed.append(next(pid for pid in executors() if pid in lineage))
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    released = ppan.spark.write_files(str(tmp_path / "in"), keeps, str(tmp_path / "out"), rows=100)
+    thread.join()
+    assert killed and len(list((tmp_path / "marks").iterdir())) > 12  # one of the 12 tasks was begun twice
+    assert released.columns == keeps.released_columns
+    assert sorted(pd.read_parquet(tmp_path / "out")["number"]) == list(range(len(numbered)))
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_SUCCESS", *[f"part-{k:05d}.parquet" for k in range(12)]]
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "out", "marks", "victim", "process"}
+
+
+def test_files_that_cannot_be_released(spark: Any, keeps: ppan.Model, numbered: pd.DataFrame, tmp_path: Path) -> None:
+    table = str(tmp_path / "in.parquet")
+    numbered.to_parquet(table)
+    ppan.spark.write_files(table, keeps, str(tmp_path / "out"))
+    with pytest.raises(ppan.UsageError, match="exists already"):
+        ppan.spark.write_files(table, keeps, str(tmp_path / "out"))
+    numbered.assign(job="king").to_parquet(tmp_path / "king.parquet")
+    with pytest.raises(Exception, match="unknown level"):
+        ppan.spark.write_files(str(tmp_path / "king.parquet"), keeps, str(tmp_path / "out"), mode="overwrite")
+    assert len(pd.read_parquet(tmp_path / "out")) == len(numbered)  # what was there stays, and nothing is beside it
+    assert {path.name for path in tmp_path.iterdir()} == {"in.parquet", "king.parquet", "out"}
+    numbered.head(0).to_parquet(tmp_path / "none.parquet")
+    assert ppan.spark.write_files(str(tmp_path / "none.parquet"), keeps, str(tmp_path / "out"), mode="overwrite").count() == 0
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "in.parquet").read_bytes()[:-9])
+    numbered.drop(columns="age").to_parquet(tmp_path / "less.parquet")
+    (tmp_path / "year=2024").mkdir()
+    numbered.to_parquet(tmp_path / "year=2024" / "1.parquet")
+    for given, said in [(tmp_path / "cut.parquet", "cut.parquet"), (tmp_path / "less.parquet", "age"), (tmp_path / "no", "there is no"),
+                        (tmp_path, "names of its directories")]:  # fmt: skip
+        with pytest.raises(ppan.InputError, match=said):
+            ppan.spark.write_files(str(given), keeps, str(tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
+
+
 def test_profile_sample_audit(spark: Any, model: ppan.Model, frame: pd.DataFrame, tmp_path: Path) -> None:
     spark.createDataFrame(frame).write.parquet(str(tmp_path / "people"))
     people = spark.read.parquet(str(tmp_path / "people"))

@@ -6,10 +6,14 @@ import resource
 import signal
 import sqlite3
 import subprocess
+import sys
 import unittest
 
 from support import BINARY, ppan
 from typed_support import COLUMNS, TypedTest, typed_people, write_csv
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIBRARY = os.path.join(ROOT, ".deps", "duckdb", "libduckdb.so")
 
 
 class Files(TypedTest):
@@ -163,6 +167,36 @@ class Duckdb(TypedTest):
         unchanged = self.make_parquet("unchanged.parquet", self.query)
         ppan("release", self.path("run", "unchanged.ppan"), self.path("people.csv"), "-o", self.path("text.csv"))
         self.assertEqual(self.rows_where(same, unchanged), 600)
+
+    def test_types_that_are_cast_on_the_way_come_back(self):
+        query = (f"select * replace ((id + 100000000000000000)::decimal(38,0) as id, age::utinyint as age, tax::decimal(38,2) as tax, "
+                 f"pay::decimal(38,10) as pay, seen::timestamp_ns as seen) from ({self.query})")
+        parquet = self.make_parquet("wide.parquet", query)
+        types = ("typeof(id) = 'DECIMAL(38,0)' and typeof(age) = 'UTINYINT' and typeof(tax) = 'DECIMAL(38,2)' and "
+                 "typeof(pay) = 'DECIMAL(38,10)' and typeof(seen) = 'TIMESTAMP_NS'")
+        self.assertEqual(self.rows_where(types, parquet), 600)
+        self.release(parquet, self.path("wide-out.parquet"))
+        self.assertEqual(self.rows_where(types + " and id between 100000000000000000 and 100000000000000599", self.path("wide-out.parquet")), 600)
+        drafted = self.succeed("init", parquet, "--sensitive", "job")
+        self.assertIn('id = "integer"', drafted)
+        # Beyond what 64 bits hold the engine's words end the release, without the value.
+        for far in ("select * replace (18446744073709551615::ubigint as age)", "select * replace (1e30::decimal(38,2) as tax)"):
+            message = self.release(f"{far} from ({self.query})", self.path("none.parquet"), status=3)
+            self.assertNotIn("18446744073709551615", message)
+            self.assertNotIn("000000000000", message)
+            self.assertFalse(os.path.exists(self.path("none.parquet")))
+
+    def test_row_groups_are_those_of_the_input(self):
+        write_csv(self.path("many.csv"), typed_people(20000, seed=8), COLUMNS)
+        many = self.path("groups.parquet")
+        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench", "sources", "duckdb_sql.py"), LIBRARY,
+                               f"copy ({self.TYPED.format(self.path('many.csv'))}) to '{many}' (format parquet, row_group_size 4096)"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.release(many, self.path("groups-out.parquet"), "--unknown", "nearest")
+        counts = "select distinct row_group_id, row_group_num_rows from parquet_metadata('{}') where row_group_num_rows = 4096"
+        for file in (many, self.path("groups-out.parquet")):
+            self.assertIn("# 4 rows, 2 columns.", self.succeed("init", counts.format(file)))
 
     def test_parquet_to_parquet_json_and_text(self):
         parquet = self.make_parquet("in.parquet", self.query)

@@ -75,7 +75,9 @@ RowColumn number_type(const ColumnEncoding& column, const RowColumn* input) {
   }
   const bool was_real = typed && input->storage == CellStorage::kReal;
   if (was_real) out.sql_type = input->sql_type;
-  if (was_real || column.type != ColumnType::kInteger || decimals != 0 || most > kMostInteger) return out;
+  const bool was_whole = typed && !was_real && input->meaning == CellMeaning::kPlain;
+  if (was_real || (column.type != ColumnType::kInteger && !was_whole) || decimals != 0 || most > kMostInteger)
+    return out;
   return integers(CellMeaning::kPlain);
 }
 

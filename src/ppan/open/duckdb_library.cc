@@ -130,6 +130,23 @@ void DuckdbSession::run(const std::string& sql, const std::string& name) {
   if (!done) fail_duckdb(name, words.c_str(), type);
 }
 
+std::optional<std::int64_t> DuckdbSession::number(const std::string& sql) {
+  std::optional<std::int64_t> out;
+  duckdb_result result{};
+  if (library_->query(connection_, sql.c_str(), &result) == DuckDBSuccess) {
+    duckdb_data_chunk chunk = library_->fetch_chunk(result);
+    if (chunk != nullptr && library_->data_chunk_get_size(chunk) == 1) {
+      duckdb_vector vector = library_->data_chunk_get_vector(chunk, 0);
+      const std::uint64_t* const validity = library_->vector_get_validity(vector);
+      if (validity == nullptr || (*validity & 1U) != 0)
+        out = *static_cast<const std::int64_t*>(library_->vector_get_data(vector));
+    }
+    if (chunk != nullptr) library_->destroy_data_chunk(&chunk);
+  }
+  library_->destroy_result(&result);
+  return out;
+}
+
 std::string duckdb_version() {
   const DuckdbLibrary* const library = find_duckdb_library();
   return library == nullptr ? "without DuckDB (its library cannot be loaded)"

@@ -5,7 +5,9 @@
 
 #include <duckdb.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ppan/open/address.h"
@@ -95,6 +97,8 @@ class DuckdbSession {
   [[nodiscard]] duckdb_connection connection() const { return connection_; }
   /// Runs a statement of our own. Throws Error(kIo) with DuckDB's words.
   void run(const std::string& sql, const std::string& name);
+  /// The one BIGINT that a statement of our own gives; none where it fails or is NULL.
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& sql);
 
  private:
   const DuckdbLibrary* library_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct EngineColumn {
   std::string cast;
 };
 
+constexpr int kDecimalDigits = 18;  // that 64 bits hold
+// Columns declared wider than that seldom hold so many digits: with few decimals their values fit, and one
+// that does not is an error; with more they are taken as reals.
+constexpr int kWideScale = 6;
+
 [[noreturn]] void refuse_nested(const std::string& name, const std::string& column) {
   throw Error(ErrorCode::kBadInput,
               fmt::format("{}: column \"{}\" holds lists or records, which are not released", name, column),
@@ -31,19 +37,53 @@ EngineColumn decimal_column(RowColumn column, const DuckdbLibrary& duckdb, duckd
   EngineColumn out{.column = std::move(column)};
   const int width = duckdb.decimal_width(type);
   const int scale = duckdb.decimal_scale(type);
-  if (width > 18) {
+  out.column.sql_type = fmt::format("DECIMAL({},{})", width, scale);
+  if (width > kDecimalDigits && scale > kWideScale) {
     out.column.storage = CellStorage::kReal;
-    out.column.sql_type = "DOUBLE";
     out.cast = "DOUBLE";
     out.type = DUCKDB_TYPE_DOUBLE;
     return out;
   }
   out.column.storage = CellStorage::kInteger;
+  if (scale == 0) {  // whole numbers, as some databases export all of theirs
+    out.cast = "BIGINT";
+    out.type = DUCKDB_TYPE_BIGINT;
+    return out;
+  }
   out.column.meaning = CellMeaning::kDecimal;
   out.column.scale = scale;
-  out.column.sql_type = fmt::format("DECIMAL({},{})", width, scale);
   out.type = duckdb.decimal_internal_type(type);
+  if (width > kDecimalDigits) {
+    out.cast = fmt::format("DECIMAL({},{})", kDecimalDigits, scale);
+    out.type = DUCKDB_TYPE_BIGINT;
+  }
   return out;
+}
+
+// Types that the engine casts on the way in, and back on the way out (duckdb_sink.cc).
+const char* name_of(duckdb_type type) {
+  switch (type) {
+    case DUCKDB_TYPE_UTINYINT:
+      return "UTINYINT";
+    case DUCKDB_TYPE_USMALLINT:
+      return "USMALLINT";
+    case DUCKDB_TYPE_UINTEGER:
+      return "UINTEGER";
+    case DUCKDB_TYPE_UBIGINT:
+      return "UBIGINT";
+    case DUCKDB_TYPE_HUGEINT:
+      return "HUGEINT";
+    case DUCKDB_TYPE_UHUGEINT:
+      return "UHUGEINT";
+    case DUCKDB_TYPE_TIMESTAMP_S:
+      return "TIMESTAMP_S";
+    case DUCKDB_TYPE_TIMESTAMP_MS:
+      return "TIMESTAMP_MS";
+    case DUCKDB_TYPE_TIMESTAMP_NS:
+      return "TIMESTAMP_NS";
+    default:
+      return "";
+  }
 }
 
 EngineColumn column_of(const std::string& source, const std::string& name, duckdb_type type) {
@@ -75,11 +115,16 @@ EngineColumn column_of(const std::string& source, const std::string& name, duckd
       integers(CellMeaning::kPlain, "INTEGER");
       break;
     case DUCKDB_TYPE_BIGINT:
+      integers(CellMeaning::kPlain, "BIGINT");
+      break;
     case DUCKDB_TYPE_UTINYINT:
     case DUCKDB_TYPE_USMALLINT:
     case DUCKDB_TYPE_UINTEGER:
-      integers(CellMeaning::kPlain, "BIGINT");
-      if (type != DUCKDB_TYPE_BIGINT) cast("BIGINT", DUCKDB_TYPE_BIGINT);
+    case DUCKDB_TYPE_UBIGINT:
+    case DUCKDB_TYPE_HUGEINT:
+    case DUCKDB_TYPE_UHUGEINT:
+      integers(CellMeaning::kPlain, name_of(type));
+      cast("BIGINT", DUCKDB_TYPE_BIGINT);
       break;
     case DUCKDB_TYPE_FLOAT:
       reals("REAL");
@@ -87,21 +132,17 @@ EngineColumn column_of(const std::string& source, const std::string& name, duckd
     case DUCKDB_TYPE_DOUBLE:
       reals("DOUBLE");
       break;
-    case DUCKDB_TYPE_UBIGINT:
-    case DUCKDB_TYPE_HUGEINT:
-    case DUCKDB_TYPE_UHUGEINT:
-      reals("DOUBLE");
-      cast("DOUBLE", DUCKDB_TYPE_DOUBLE);
-      break;
     case DUCKDB_TYPE_DATE:
       integers(CellMeaning::kDate, "DATE");
       break;
     case DUCKDB_TYPE_TIMESTAMP:
+      integers(CellMeaning::kTimestamp, "TIMESTAMP");
+      break;
     case DUCKDB_TYPE_TIMESTAMP_S:
     case DUCKDB_TYPE_TIMESTAMP_MS:
     case DUCKDB_TYPE_TIMESTAMP_NS:
-      integers(CellMeaning::kTimestamp, "TIMESTAMP");
-      if (type != DUCKDB_TYPE_TIMESTAMP) cast("TIMESTAMP", DUCKDB_TYPE_TIMESTAMP);
+      integers(CellMeaning::kTimestamp, name_of(type));
+      cast("TIMESTAMP", DUCKDB_TYPE_TIMESTAMP);
       break;
     case DUCKDB_TYPE_TIMESTAMP_TZ:
       integers(CellMeaning::kInstant, "TIMESTAMP WITH TIME ZONE");
@@ -232,6 +273,10 @@ class DuckdbSource final : public RowSource {
     for (const EngineColumn& column : columns_) columns.push_back(column.column);
     set_columns(std::move(columns));
     set_style(style);
+    // Parquet says at its end how many rows it has.
+    if (address.kind == AddressKind::kParquet)
+      all_ = session_.number(fmt::format("select sum(num_rows)::bigint from parquet_file_metadata({})",
+                                         duckdb_quoted(address.place, '\'')));
     start(fmt::format("select {} from ({}\n)", list, query));
   }
   DuckdbSource(const DuckdbSource&) = delete;
@@ -264,6 +309,7 @@ class DuckdbSource final : public RowSource {
     rows_ += static_cast<std::int64_t>(rows);
     return true;
   }
+  [[nodiscard]] std::optional<std::int64_t> row_count() const override { return all_; }
 
  private:
   static std::string query_of(const Address& address) {
@@ -309,6 +355,7 @@ class DuckdbSource final : public RowSource {
   std::size_t used_ = 0;
   std::size_t size_ = 0;
   std::int64_t rows_ = 0;
+  std::optional<std::int64_t> all_;
 };
 
 }  // namespace

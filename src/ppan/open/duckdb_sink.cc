@@ -29,7 +29,8 @@
 namespace ppan {
 namespace {
 
-constexpr std::size_t kMostWaiting = 4;  // chunks
+constexpr std::size_t kMostWaiting = 4;        // chunks
+constexpr std::int64_t kGroupCells = 1 << 23;  // of a row group, at most
 constexpr mode_t kFileMode = 0666;
 
 class ChunkPart final : public RowSink::Part {
@@ -43,14 +44,20 @@ struct HandedType {
   int width = 0;  // of a decimal
 };
 
-// DECIMAL(9,2) -> 9; the widest where the words are others.
-int decimal_width(const RowColumn& column) {
-  constexpr int kWidest = 18;
+// DECIMAL(9,2) -> 9; 0 where the words are others.
+int declared_width(const RowColumn& column) {
   constexpr std::string_view kWords = "DECIMAL(";
   int width = 0;
-  if (!std::string_view(column.sql_type).starts_with(kWords)) return kWidest;
+  if (!std::string_view(column.sql_type).starts_with(kWords)) return 0;
   std::from_chars(column.sql_type.data() + kWords.size(), column.sql_type.data() + column.sql_type.size(),
                   width);
+  return width;
+}
+
+// As which it is handed over: the widest that 64 bits hold where that is not known or not enough.
+int decimal_width(const RowColumn& column) {
+  constexpr int kWidest = 18;
+  const int width = declared_width(column);
   return width >= std::max(1, column.scale) && width <= kWidest ? width : kWidest;
 }
 
@@ -76,6 +83,15 @@ HandedType handed_type(const RowColumn& column) {
   if (column.sql_type == "SMALLINT") return {DUCKDB_TYPE_SMALLINT};
   if (column.sql_type == "INTEGER") return {DUCKDB_TYPE_INTEGER};
   return {DUCKDB_TYPE_BIGINT};
+}
+
+// Types that come as wider ones (duckdb_rows.cc): the engine casts them back.
+bool is_cast(const RowColumn& column) {
+  const std::string_view type = column.sql_type;
+  if (type.starts_with("DECIMAL("))
+    return column.storage == CellStorage::kReal || column.meaning != CellMeaning::kDecimal ||
+           decimal_width(column) != declared_width(column);
+  return type.starts_with("U") || type == "HUGEINT" || type.starts_with("TIMESTAMP_");
 }
 
 // Bytes of an integer in the engine's vectors.
@@ -311,13 +327,14 @@ void give_rows(duckdb_function_info info, duckdb_data_chunk output) {
 
 class DuckdbSink final : public RowSink {
  public:
-  explicit DuckdbSink(const Address& address)
+  DuckdbSink(const Address& address, const CreateOptions& options)
       : name_(address.shown),
         json_(address.kind == AddressKind::kJson),
         packed_(address.place.ends_with(".gz")),
         duckdb_(&duckdb_library()),
         session_(1),
         queue_(*duckdb_) {
+    if (!json_) find_group_rows(options.input);
     try {
       target_ = follow_links(address.place);
       std::filesystem::path directory = target_.parent_path();
@@ -346,13 +363,17 @@ class DuckdbSink final : public RowSink {
     duckdb_->destroy_table_function(&function);
     if (!done) throw Error(ErrorCode::kInternal, "DuckDB takes no function");
     std::string list;
-    for (const RowColumn& column : columns)
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", duckdb_quoted(column.name, '"'));
-    const std::string sql =
-        fmt::format("copy (select {} from ppan_rows()) to {} ({}, use_tmp_file false)", list,
-                    duckdb_quoted(temporary_->path().string(), '\''),
-                    json_ ? fmt::format("format json, compression {}", packed_ ? "gzip" : "none")
-                          : "format parquet, compression zstd");
+    for (const RowColumn& column : columns) {
+      const std::string name = duckdb_quoted(column.name, '"');
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", name);
+      if (is_cast(column)) list += fmt::format("::{} as {}", column.sql_type, name);
+    }
+    const std::string sql = fmt::format(
+        "copy (select {} from ppan_rows()) to {} ({}, use_tmp_file false)", list,
+        duckdb_quoted(temporary_->path().string(), '\''),
+        json_
+            ? fmt::format("format json, compression {}", packed_ ? "gzip" : "none")
+            : fmt::format("format parquet, compression zstd, row_group_size {}", group_rows(columns.size())));
     engine_ = std::thread([this, sql] {
       std::exception_ptr failure;
       try {
@@ -386,12 +407,31 @@ class DuckdbSink final : public RowSink {
   }
 
  private:
+  // Row groups are those of the Parquet that is read.
+  void find_group_rows(const std::string& input) {
+    if (input.empty()) return;
+    const Address address = parse_address(input);
+    if (address.kind != AddressKind::kParquet) return;
+    const auto found =
+        session_.number(fmt::format("select max(row_group_num_rows)::bigint from parquet_metadata({})",
+                                    duckdb_quoted(address.place, '\'')));
+    if (found && *found > 0) group_rows_ = *found;
+  }
+  // The engine holds a row group until it is written, so one of many columns has fewer rows.
+  [[nodiscard]] std::int64_t group_rows(std::size_t columns) const {
+    const auto vector = static_cast<std::int64_t>(duckdb_->vector_size());
+    const std::int64_t most = kGroupCells / static_cast<std::int64_t>(std::max<std::size_t>(columns, 1));
+    const std::int64_t rows = std::min(group_rows_, most);
+    return std::max(vector, (rows + vector - 1) / vector * vector);
+  }
+
   std::string name_;
   bool json_;
   bool packed_;
   const DuckdbLibrary* duckdb_;
   DuckdbSession session_;
-  mutable Queue queue_;  // whose spare parts pack() takes
+  std::int64_t group_rows_ = 122'880;  // DuckDB's own
+  mutable Queue queue_;                // whose spare parts pack() takes
   std::filesystem::path target_;
   std::unique_ptr<Temporary> temporary_;
   std::thread engine_;
@@ -399,8 +439,8 @@ class DuckdbSink final : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> create_duckdb(const Address& address, const CreateOptions& /*options*/) {
-  return std::make_unique<DuckdbSink>(address);
+std::unique_ptr<RowSink> create_duckdb(const Address& address, const CreateOptions& options) {
+  return std::make_unique<DuckdbSink>(address, options);
 }
 
 }  // namespace ppan

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <glob.h>
 
+#include <atomic>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,6 +43,9 @@ class FilesSource final : public RowSource {
       current_.reset();
       if (opened_ < files_.size()) open_next();
     }
+    share_ = current_ ? (static_cast<double>(opened_ - 1) + current_->share_read().value_or(0)) /
+                            static_cast<double>(files_.size())
+                      : 1.0;
     if (!current_) return false;
     // Rows are counted through all files; lines would have to name theirs.
     chunk.set_first_row(rows_);
@@ -49,11 +53,7 @@ class FilesSource final : public RowSource {
     rows_ += chunk.rows();
     return true;
   }
-  [[nodiscard]] std::optional<double> share_read() const override {
-    if (!current_) return 1.0;
-    const auto before = static_cast<double>(opened_ - 1);
-    return (before + current_->share_read().value_or(0)) / static_cast<double>(files_.size());
-  }
+  [[nodiscard]] std::optional<double> share_read() const override { return share_; }
 
  private:
   void open_next() {
@@ -71,6 +71,7 @@ class FilesSource final : public RowSource {
   std::size_t opened_ = 0;
   std::optional<CsvSource> current_;
   std::int64_t rows_ = 0;
+  std::atomic<double> share_ = 0;  // asked for by others, while files come and go
 };
 
 }  // namespace

@@ -54,8 +54,15 @@ TextStyle text_style(const CsvOptions& csv) {
 }
 
 std::string words_about_data(const std::string& words, std::string_view known) {
-  // A value may itself hold quotes, so all from the first one on is taken for values.
+  // A value may itself hold quotes, so all from the first one on is taken for values. Numbers stand without.
   constexpr const char* kQuotes = "\"'";
+  constexpr std::string_view kNumber = " with value ";
+  if (const std::size_t number = words.find(kNumber);
+      number != std::string::npos && number < words.find_first_of(kQuotes)) {
+    const std::size_t first = number + kNumber.size();
+    return words.substr(0, first) +
+           marked_value(std::string_view(words).substr(first), "a value of the table");
+  }
   std::size_t quote = words.find_first_of(kQuotes);
   const auto is_known = [&] {
     return !known.empty() && words.compare(quote + 1, known.size(), known) == 0 &&

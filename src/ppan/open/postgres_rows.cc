@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -83,7 +85,7 @@ std::string quoted_table(PGconn* connection, const std::string& table) {
 struct ServerColumn {
   RowColumn column;
   CopyType type = CopyType::kText;
-  bool cast = false;  // to text, by the server
+  std::string cast{};  // to what, by the server
 };
 
 // What a type of the server is here, by its number in pg_type; those that are not listed come as text.
@@ -132,6 +134,13 @@ ServerColumn column_of(const char* name, Oid oid, int modifier) {
     case 1700: {
       const int precision = modifier < 4 ? 0 : (modifier - 4) >> 16;
       const int scale = modifier < 4 ? 0 : (modifier - 4) & 0x7FF;
+      if (precision > 0 && scale == 0) {  // whole numbers
+        const bool wide = precision > 18;
+        integers(wide ? CopyType::kInt8 : CopyType::kNumeric, CellMeaning::kPlain, "");
+        out.column.sql_type = fmt::format("DECIMAL({},0)", precision);
+        if (wide) out.cast = "bigint";
+        break;
+      }
       if (precision == 0 || scale > 18 || precision + (scale + 3) / 4 * 4 - scale > 18) {  // beyond 64 bits
         reals(CopyType::kNumeric, "DOUBLE");
         break;
@@ -149,7 +158,7 @@ ServerColumn column_of(const char* name, Oid oid, int modifier) {
       out.column.sql_type = "VARCHAR";
       break;
     default:
-      out.cast = true;
+      out.cast = "text";
       out.column.sql_type = "VARCHAR";
   }
   return out;
@@ -164,15 +173,19 @@ class PostgresSource final : public RowSource {
     std::string query = address.query;
     while (!query.empty() && (query.back() == ';' || query.back() == ' ' || query.back() == '\n'))
       query.pop_back();
-    if (query.empty())
-      query = fmt::format("select * from {}", quoted_table(connection_.get(), address.table));
+    if (query.empty()) {
+      const std::string table = quoted_table(connection_.get(), address.table);
+      query = fmt::format("select * from {}", table);
+      guess_rows(table);
+    }
     const std::vector<ServerColumn> found = describe(query);
     std::vector<RowColumn> columns;
     std::vector<CopyType> types;
     std::string list;
     for (const ServerColumn& column : found) {
-      list += fmt::format("{}{}{}", list.empty() ? "" : ", ",
-                          quoted_name(connection_.get(), column.column.name), column.cast ? "::text" : "");
+      list += fmt::format("{}{}{}{}", list.empty() ? "" : ", ",
+                          quoted_name(connection_.get(), column.column.name),
+                          column.cast.empty() ? "" : "::", column.cast);
       columns.push_back(column.column);
       types.push_back(column.type);
     }
@@ -204,8 +217,23 @@ class PostgresSource final : public RowSource {
     if (rows == 0) ended_ = true;
     return rows > 0;
   }
+  [[nodiscard]] std::optional<double> share_read() const override {
+    if (guessed_rows_ <= 0) return std::nullopt;
+    return std::min(1.0, static_cast<double>(rows_) / guessed_rows_);
+  }
 
  private:
+  // What the server thinks the table has; nothing where it has never looked.
+  void guess_rows(const std::string& table) {
+    const std::array<const char*, 1> value{table.c_str()};
+    const Result found(PQexecParams(connection_.get(),
+                                    "select reltuples from pg_class where oid = to_regclass($1)", 1, nullptr,
+                                    value.data(), nullptr, nullptr, 0));
+    if (!found || PQresultStatus(found.get()) != PGRES_TUPLES_OK)
+      fail(name(), connection_.get(), found.get());
+    if (PQntuples(found.get()) == 1) guessed_rows_ = std::strtod(PQgetvalue(found.get(), 0, 0), nullptr);
+  }
+
   std::vector<ServerColumn> describe(const std::string& query) {
     Result prepared(PQprepare(connection_.get(), "", query.c_str(), 0, nullptr));
     if (!prepared || PQresultStatus(prepared.get()) != PGRES_COMMAND_OK)
@@ -220,7 +248,7 @@ class PostgresSource final : public RowSource {
     for (int c = 0; c < PQnfields(described.get()); ++c) {
       found.push_back(
           column_of(PQfname(described.get(), c), PQftype(described.get(), c), PQfmod(described.get(), c)));
-      if (found.back().cast) refuse_lists(found.back().column.name, PQftype(described.get(), c));
+      if (found.back().cast == "text") refuse_lists(found.back().column.name, PQftype(described.get(), c));
     }
     return found;
   }
@@ -262,7 +290,8 @@ class PostgresSource final : public RowSource {
   std::int64_t chunk_rows_;
   Connection connection_;
   std::optional<CopyReader> reader_;
-  std::int64_t rows_ = 0;
+  std::atomic<std::int64_t> rows_ = 0;  // others ask how far it is
+  double guessed_rows_ = 0;
   bool received_ = false;
   bool ended_ = false;
 };
@@ -294,6 +323,7 @@ WrittenType written_type(const RowColumn& column) {
     case CellMeaning::kPlain:
       break;
   }
+  if (column.sql_type.starts_with("DECIMAL(")) return {CopyType::kNumeric, column.sql_type};
   if (column.sql_type == "SMALLINT") return {CopyType::kInt2, "smallint"};
   if (column.sql_type == "INTEGER") return {CopyType::kInt4, "integer"};
   return {CopyType::kInt8, "bigint"};

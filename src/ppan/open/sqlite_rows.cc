@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -139,6 +140,7 @@ class SqliteSource final : public RowSource {
       columns.push_back(column_of(statement_.get(), c, !ended_));
     set_columns(std::move(columns));
     set_style(style);
+    if (address.query.empty()) guess_rows(quoted_name(address.table));
   }
 
   bool next(RowChunk& chunk) override {
@@ -163,8 +165,22 @@ class SqliteSource final : public RowSource {
     rows_ += rows;
     return true;
   }
+  [[nodiscard]] std::optional<double> share_read() const override {
+    if (guessed_rows_ <= 0) return std::nullopt;
+    return std::min(1.0, static_cast<double>(rows_) / static_cast<double>(guessed_rows_));
+  }
 
  private:
+  // The greatest number of a row, which is found at once: counting would read the whole file. Tables without
+  // such numbers, and views, have none.
+  void guess_rows(const std::string& table) {
+    const std::string sql = fmt::format("select max(rowid) from {}", table);
+    sqlite3_stmt* raw = nullptr;
+    if (sqlite3_prepare_v2(connection_.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK) return;
+    const Statement last(raw);
+    if (sqlite3_step(raw) == SQLITE_ROW) guessed_rows_ = sqlite3_column_int64(raw, 0);
+  }
+
   void step() {
     const int state = sqlite3_step(statement_.get());
     if (state == SQLITE_ROW) return;
@@ -220,7 +236,8 @@ class SqliteSource final : public RowSource {
   std::int64_t chunk_rows_;
   Connection connection_;
   Statement statement_;
-  std::int64_t rows_ = 0;
+  std::atomic<std::int64_t> rows_ = 0;  // others ask how far it is
+  std::int64_t guessed_rows_ = 0;
   bool ended_ = false;
 };
 

@@ -78,7 +78,12 @@ std::int64_t integer_at(const ArrowType& type, const ArrowArray& array, std::int
                              : arrow_width(format) == 4 ? load<std::int32_t>(values, at)
                                                         : load<std::int64_t>(values, at);
   if (type.units != 1) return floor_divide(value, type.units);
-  return value * type.microseconds;
+  std::int64_t scaled = 0;
+  if (__builtin_mul_overflow(value, static_cast<std::int64_t>(type.microseconds), &scaled))
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("column \"{}\" holds a time beyond 64 bits of microseconds", type.name),
+                "correct the value, or drop the column");
+  return scaled;
 }
 
 double real_at(const ArrowType& type, const ArrowArray& array, std::int64_t at) {

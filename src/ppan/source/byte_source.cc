@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -35,7 +36,7 @@ class FileSource final : public ByteSource {
     for (;;) {
       const ssize_t got = ::read(descriptor_, to, count);
       if (got >= 0) {
-        read_ += static_cast<double>(got);
+        read_ = read_ + static_cast<double>(got);
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR)
@@ -45,14 +46,14 @@ class FileSource final : public ByteSource {
 
   [[nodiscard]] std::optional<double> share_read() const override {
     if (size_ <= 0) return std::nullopt;
-    return std::min(1.0, read_ / size_);
+    return std::min(1.0, read_.load() / size_);
   }
 
  private:
   int descriptor_;
   bool owned_;
-  double size_ = 0;  // 0: unknown
-  double read_ = 0;
+  double size_ = 0;               // 0: unknown
+  std::atomic<double> read_ = 0;  // another thread asks how far it is
 };
 
 class GzipSource final : public ByteSource {
