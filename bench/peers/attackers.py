@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Attackers of other packages on the same rows as `ppan audit`: processor seconds, and what each finds.
+"""Attackers of other packages on the same rows as those of `ppan audit`: processor seconds, and what each finds.
 
-    .venv-bench/bin/python attackers.py TABLE.csv --sensitive marital --ppan build/ppan [--drop y] [--rows N]
+    .venv-bench/bin/python attackers.py TABLE.csv --sensitive marital --ppan build/ppan --attack build/bench/kernels/bench_attack_file [--drop y] [--rows N]
 
-The release is the table without the sensitive column. As in an audit, half of the rows are learned from, a fifth chooses (rounds of boosting, by early
-stopping) and the rest is tested. `held_out_nats` is entropy less log loss there. Two questions: how long until a peer's attacker finds as much as
-ours of the same kind did (boosted trees; logistic regression), and how long all of them take together, which is what the audit does. The audit's
-seconds are of the whole command: eight attackers, learning curve, power by planted leaks, groups, sources.
+The release is the table without the sensitive column. Half of the rows are learned from, a fifth chooses (rounds of boosting, by early stopping) and the
+rest is tested. `held_out_nats` is entropy less log loss there. `same`: each kind of attacker by ppan and by the peers, on the same matrix (numbers
+standardised, categories one-hot), processor seconds of fitting and answering alone. `audit`: the whole command, which fits nine kinds, some of them
+several times, for learning curve, power by planted leaks, groups and sources.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import resource
 import subprocess
@@ -19,14 +20,16 @@ import tempfile
 import time
 import warnings
 
-import numpy as np
-import pandas as pd
-from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread each; waiting ones would be counted as work
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from sklearn.compose import make_column_transformer  # noqa: E402
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.neural_network import MLPClassifier  # noqa: E402
+from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 
 warnings.filterwarnings("ignore")
 
@@ -45,31 +48,55 @@ def audit(ppan, frame, released, sensitive, quick, scratch):
             "attackers": {a["name"]: a["leakage"]["nats"] for a in found["attackers"]}}
 
 
-def peers(released):
-    """{name: (pipeline, missing)}; each is what its documentation would have one write."""
+def encoded(released):
+    """Numbers standardised, categories one-hot: what all attackers are given."""
     words = [c for c in released if not pd.api.types.is_numeric_dtype(released[c])]
     numbers = [c for c in released if c not in words]
+    transform = make_column_transformer((OneHotEncoder(), words), (StandardScaler(), numbers), sparse_threshold=0)
+    return np.ascontiguousarray(transform.fit_transform(released), dtype=np.float32)
 
-    def encoded(model, one_hot):
-        category = OneHotEncoder(handle_unknown="ignore") if one_hot else OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-        return make_pipeline(make_column_transformer((category, words), (StandardScaler(), numbers), sparse_threshold=0), model)
 
-    out = {"scikit-learn logistic regression": encoded(LogisticRegression(max_iter=500), True),
-           "scikit-learn boosted trees": encoded(HistGradientBoostingClassifier(learning_rate=0.1, max_iter=200, early_stopping=True, random_state=0), False),
-           "scikit-learn random forest": encoded(RandomForestClassifier(200, min_samples_leaf=5, n_jobs=1, random_state=0), False),
-           "scikit-learn network": encoded(MLPClassifier((64, 64), early_stopping=True, max_iter=100, random_state=0), True)}
+def peers():
+    """{name: (kind, model, whether it stops early by rows it is given)}, each as its documentation would have one write it, and what is missing."""
+    out = {"scikit-learn LogisticRegression": ("logistic regression", LogisticRegression(max_iter=500), False),
+           "scikit-learn HistGradientBoosting": ("boosted trees", HistGradientBoostingClassifier(learning_rate=0.1, max_iter=500, early_stopping=True, random_state=0), False),
+           "scikit-learn RandomForest": ("random forest", RandomForestClassifier(200, min_samples_leaf=5, n_jobs=1, random_state=0), False),
+           "scikit-learn MLP": ("small network", MLPClassifier((64,), early_stopping=True, max_iter=100, random_state=0), False)}
     missing = []
     try:
         from xgboost import XGBClassifier
-        out["XGBoost"] = encoded(XGBClassifier(n_estimators=100, max_depth=4, learning_rate=0.1, tree_method="hist", n_jobs=1), False)
+        out["XGBoost"] = ("boosted trees", XGBClassifier(n_estimators=500, max_depth=4, learning_rate=0.1, tree_method="hist", n_jobs=1, early_stopping_rounds=10), True)
     except ImportError:
         missing.append("XGBoost")
     try:
-        from lightgbm import LGBMClassifier
-        out["LightGBM"] = encoded(LGBMClassifier(n_estimators=100, num_leaves=15, learning_rate=0.1, n_jobs=1, verbose=-1), False)
+        from lightgbm import LGBMClassifier, early_stopping
+        model = LGBMClassifier(n_estimators=500, num_leaves=15, learning_rate=0.1, n_jobs=1, verbose=-1)
+        out["LightGBM"] = ("boosted trees", model, {"callbacks": [early_stopping(10, verbose=False)]})
     except ImportError:
         missing.append("LightGBM")
     return out, missing
+
+
+def fitted(model, stops, z, x, parts):
+    learn, choose, test = parts
+    start = time.process_time()
+    if stops is False:  # holds rows out by itself, or needs none
+        model.fit(z[learn | choose], x[learn | choose])
+    else:
+        more = {"verbose": False} if stops is True else stops
+        model.fit(z[learn], x[learn], eval_set=[(z[choose], x[choose])], **more)
+    p = model.predict_proba(z[test])
+    seconds = time.process_time() - start
+    share = np.bincount(x[test], minlength=x.max() + 1) / test.sum()
+    gain = np.log(np.maximum(p[np.arange(len(p)), x[test]], 1e-12)) - np.log(share[x[test]])
+    return {"cpu_seconds": seconds, "held_out_nats": float(gain.mean()), "error": float(2 * gain.std() / np.sqrt(len(gain)))}
+
+
+def ours(executable, z, x, parts, scratch):
+    learn, choose, _ = parts
+    np.column_stack([z, x]).astype(np.float32).tofile(scratch / "rows")
+    words = [executable, scratch / "rows", z.shape[1], x.max() + 1, learn.sum(), choose.sum()]
+    return json.loads(subprocess.run(list(map(str, words)), check=True, capture_output=True, text=True).stdout)
 
 
 def main():
@@ -78,30 +105,28 @@ def main():
     parser.add_argument("--sensitive", required=True)
     parser.add_argument("--drop", default="", help="columns not released, separated by commas")
     parser.add_argument("--ppan", required=True)
+    parser.add_argument("--attack", required=True, help="the executable bench_attack_file")
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="ppan audit --quick")
     given = parser.parse_args()
     frame = pd.read_csv(given.table, keep_default_na=False).sample(frac=1, random_state=1)[:given.rows].reset_index(drop=True)
     released = frame.drop(columns=[given.sensitive, *filter(None, given.drop.split(","))])
+    z, x, n = encoded(released), pd.factorize(frame[given.sensitive], sort=True)[0], len(frame)
+    at = np.arange(n)
+    parts = at < n // 2, (at >= n // 2) & (at < 7 * n // 10), at >= 7 * n // 10
+    models, missing = peers()
+    same = {kind: {} for kind in dict.fromkeys(kind for kind, *_ in models.values())}
     with tempfile.TemporaryDirectory() as scratch:
-        ours = audit(given.ppan, frame, released, given.sensitive, given.quick, pathlib.Path(scratch))
-    x = pd.factorize(frame[given.sensitive], sort=True)[0]
-    n = len(frame)
-    learn, test = np.arange(n) < 0.7 * n, np.arange(n) >= 0.7 * n  # the peers hold out for early stopping within theirs
-    prior = np.bincount(x[learn], minlength=x.max() + 1) / learn.sum()
-    models, missing = peers(released)
-    found = {}
-    for name, model in models.items():
-        start, wall = time.process_time(), time.perf_counter()
-        model.fit(released[learn], x[learn])
-        p = model.predict_proba(released[test])
-        seconds = time.process_time() - start
-        own = np.log(np.maximum(p[np.arange(len(p)), x[test]], 1e-12)) - np.log(prior[x[test]])
-        found[name] = {"cpu_seconds": seconds, "seconds": time.perf_counter() - wall, "held_out_nats": float(own.mean()),
-                       "error": float(2 * own.std() / np.sqrt(len(own)))}
-    best = max(f["held_out_nats"] for f in found.values())
-    print(json.dumps({"rows": n, "ours": ours, "peers": found, "missing": missing, "best_peer_nats": best,
-                      "all_peers_cpu_seconds": sum(f["cpu_seconds"] for f in found.values())}, indent=1))
+        whole = audit(given.ppan, frame, released, given.sensitive, given.quick, pathlib.Path(scratch))
+        for _ in range(given.repeats):
+            mine = ours(given.attack, z, x, parts, pathlib.Path(scratch))
+            for kind in same:
+                same[kind].setdefault("ppan", []).append(mine[kind])
+            for name, (kind, model, stops) in models.items():
+                same[kind].setdefault(name, []).append(fitted(model, stops, z, x, parts))
+    together = sum(float(np.median([r["cpu_seconds"] for r in runs])) for kind in same.values() for name, runs in kind.items() if name != "ppan")
+    print(json.dumps({"rows": n, "features": z.shape[1], "audit": whole, "same": same, "missing": missing, "all_peers_cpu_seconds": together}, indent=1))
     return 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One training iteration of the paper's MNIST experiment in PyTorch, timed on random images.
 
-    python3 mnist_step.py --iterations 20 --repeats 5
+    python3 mnist_step.py --iterations 20 --repeats 5 [--compile]
 
 Sizes are the paper's: mechanism 804-1000-1000-784 (tanh, sigmoid out, 20 noise inputs), adversary 784-1000-1000-10 (tanh),
 discriminator 784-500-1 (tanh), batch 100, float32, Adam. One iteration: a draw, which serves all of an adversary update, with
@@ -34,14 +34,17 @@ def dense(*widths):
 class Step:
     """The players and one iteration of their game."""
 
-    def __init__(self, gamma, weight):
+    def __init__(self, gamma, weight, compiled=False):
         self.gamma, self.weight = gamma, weight
         self.mechanism = dense(PIXELS + NOISE, 1000, 1000, PIXELS)
         self.adversary = dense(PIXELS, 1000, 1000, DIGITS)
         self.discriminator = dense(PIXELS, 500, 1)
         self.players = [self.mechanism, self.adversary, self.discriminator]
-        self.adams = [torch.optim.Adam(player.parameters(), lr=0.001) for player in self.players]
+        fused = {} if torch.__version__.startswith("1.") else {"fused": True}
+        self.adams = [torch.optim.Adam(player.parameters(), lr=0.001, **fused) for player in self.players]
         self.mechanism_parameters = list(self.mechanism.parameters())
+        if compiled:
+            self.mechanism, self.adversary, self.discriminator = map(torch.compile, self.players)
 
     def release_logits(self, images):
         noise = torch.rand(len(images), NOISE) * 2 - 1
@@ -76,7 +79,7 @@ def run(args):
     torch.manual_seed(args.seed)
     images, digits = torch.rand(IMAGES, PIXELS), torch.randint(DIGITS, (IMAGES,))
     gammas = args.gamma
-    steps = {gamma: Step(gamma, weight=15.0) for gamma in gammas}
+    steps = {gamma: Step(gamma, weight=15.0, compiled=args.compile) for gamma in gammas}
     times, cpu_times = {gamma: [] for gamma in gammas}, {gamma: [] for gamma in gammas}
 
     def play(step, iterations):
@@ -112,6 +115,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1, help="threads inside PyTorch")
+    parser.add_argument("--compile", action="store_true", help="networks by torch.compile (PyTorch 2)")
     args = parser.parse_args()
     if min(args.iterations, args.repeats, args.threads) < 1:
         parser.error("--iterations, --repeats and --threads are at least 1")

@@ -155,7 +155,9 @@ def probability_of_error(p, y):
 
 
 def adam(parameters):
-    return torch.optim.Adam(parameters, lr=0.001, betas=(0.9, 0.999), eps=1e-8)
+    # One call for all parameters and moments, which PyTorch 1 does not have on a processor.
+    fused = {} if torch.__version__.startswith("1.") else {"fused": True}
+    return torch.optim.Adam(parameters, lr=0.001, betas=(0.9, 0.999), eps=1e-8, **fused)
 
 
 # --- one point after another ----------------------------------------------------------------------------------------
@@ -280,13 +282,14 @@ def train_batched(world, budgets, data, epochs):
 # --- the run --------------------------------------------------------------------------------------------------------
 
 
-def run(args, mode):
+def run(args, mode, train=None):
+    """`train`: another way to train than those of this file (torch_curves.py)."""
     world = EXPERIMENTS[args.experiment][args.observation]()
     epochs = args.epochs or world.paper_epochs
     points = args.sequential_points or args.points if mode == "sequential" else args.points
     threads = args.batched_threads or args.threads if mode == "batched" else args.threads
     budgets = args.budgets or torch.linspace(*world.budgets, points, dtype=torch.float64).tolist()
-    train = {"sequential": train_sequential, "batched": train_batched}[mode]
+    train = train or {"sequential": train_sequential, "batched": train_batched}[mode]
 
     torch.set_num_threads(threads)
     torch.manual_seed(args.seed)

@@ -8,15 +8,18 @@ of the release and are tested on the other. Everything is seen in the same encod
 
 leakage      nats: entropy of the hidden column less the held-out log loss of the better of two attackers (boosted trees, logistic
              regression), chosen on rows that are not tested; interval: two standard errors of the mean gain of a row
-auc          of a recipient's boosted trees for the task, learned and tested on released rows; interval: DeLong-like, by halves of a bootstrap
+auc          of a recipient's boosted trees for the task, learned and tested on released rows; interval: two standard errors by Hanley and McNeil
+auc_original the same trees tested on the original rows of the same people
 distortion   mean over columns of the distance from the original, 1: as far as another person's row
 
-Methods: ppan:FAMILY (auto, noisy-code, codebook, ... as far as the binary knows them; a codebook is told of the task),
-ppan-columns:FAMILY and ppan-task:FAMILY (privacy.usefulness = "columns", "task"),
+Methods: ppan:FAMILY (auto, noisy-code, codebook, ... as far as the binary knows them), ppan-columns:FAMILY and ppan-task:FAMILY (privacy.usefulness =
+"columns", "task", the latter of codebooks only; without: "both", what `ppan init --task` writes). Released are the trained points, and what `ppan pick --leakage` makes of the run for
+nine tenths of 10, 25, 50, 75 and 90 % of the leakage that the same attackers find in the custodian's own rows,
 unchanged, dropping (columns one after the other, greedily by leakage saved per AUC lost), randomised (categories by randomised response,
 numbers replaced by another row's, each with a probability), gaussian (noise on the encoding, categories by the largest), mdav (microaggregation
 to groups of k; our own plain implementation), correlation-remover (fairlearn), disparate-impact (AIF360), lfr (AIF360's learned fair
-representations), residuals (what boosted trees predict of each column from the hidden one and the others is taken out, by a share).
+representations), residuals (what boosted trees predict of each column from the hidden one and the others is taken out, by a share), sdv-copula, sdv-ctgan, sdv-tvae (SDV's
+synthesizers, learned without the hidden column; a new row belongs to nobody, so it is given to anybody, with the label it came with).
 A method whose package is missing is listed under `missing`.
 Prints one JSON object; with --out also table.json and two figures.
 """
@@ -63,7 +66,7 @@ class Table:
         self.width = at
         self.x = pd.factorize(self.frame[hide], sort=True)[0]
         labels, known = pd.factorize(self.frame[task], sort=True)
-        self.y = (labels == len(known) - 1).astype(int)
+        self.y, self.positive = (labels == len(known) - 1).astype(int), str(known[-1])
         n = len(self.frame)
         self.fit, self.use = np.arange(n) < n // 2, np.arange(n) >= n // 2
         part = random.permutation(n - n // 2)
@@ -117,9 +120,9 @@ def leakage(z, x, mine, test):
     return float(max(0.0, each.mean())), float(2 * each.std() / np.sqrt(len(each)))
 
 
-def auc(z, y, mine, test):
-    score = trees().fit(z[mine], y[mine]).predict_proba(z[test])[:, 1]
-    truth = y[test]
+def auc(model, z, y):
+    """(area, two standard errors) of a fitted model on these rows."""
+    score, truth = model.predict_proba(z)[:, 1], y
     value = roc_auc_score(truth, score)
     # Hanley and McNeil's standard error
     q1, q2, ones, zeros = value / (2 - value), 2 * value**2 / (1 + value), truth.sum(), (1 - truth).sum()
@@ -127,15 +130,19 @@ def auc(z, y, mine, test):
     return float(value), float(2 * error)
 
 
-def measured(table, released, label, seconds=0.0):
+def measured(table, released, label, labels=None, seconds=0.0):
+    """`labels`: of the released rows, where they are not those of the people."""
     x, y = table.x[table.use], table.y[table.use]
+    labels = y if labels is None else labels
     nats, nats_error = leakage(released, x, table.mine, table.test)
-    value, value_error = auc(released, y, table.mine, table.test)
+    recipient = trees().fit(released[table.mine], labels[table.mine])
+    value, value_error = auc(recipient, released[table.test], labels[table.test])
+    original, original_error = auc(recipient, table.encoded[table.use][table.test], y[table.test])
     return {"label": label, "leakage": nats, "leakage_error": nats_error, "auc": value, "auc_error": value_error,
-            "distortion": table.distortion(released), "seconds": seconds}
+            "auc_original": original, "auc_original_error": original_error, "distortion": table.distortion(released), "seconds": seconds}
 
 
-# --- methods: each yields (label, encoded release of the second half) --------------------------------------------------
+# --- methods: each yields (label, encoded release of the second half[, labels of its rows]) --------------------------------------------------
 
 
 def unchanged(table, given):
@@ -153,7 +160,11 @@ def dropping(table, given):
     """Greedy on the custodian's rows: the column whose loss costs the least AUC for the leakage it saves."""
     z, x, y = table.encoded[table.fit], table.x[table.fit], table.y[table.fit]
     mine = np.arange(len(z)) % 2 == 0
-    gone, now_leak, now_auc = [], leakage(z, x, mine, ~mine)[0], auc(z, y, mine, ~mine)[0]
+
+    def of_recipient(z):
+        return auc(trees().fit(z[mine], y[mine]), z[~mine], y[~mine])[0]
+
+    gone, now_leak, now_auc = [], leakage(z, x, mine, ~mine)[0], of_recipient(z)
     # Only columns that tell something by themselves are candidates: the search is greedy anyway.
     alone = {c: leakage(z[:, table.spans[c]], x, mine, ~mine)[0] for c in table.columns}
     candidates = sorted(alone, key=alone.get, reverse=True)[:given.candidates]
@@ -161,7 +172,7 @@ def dropping(table, given):
         best = None
         for c in (c for c in candidates if c not in gone):
             less = constant(table, z, [*gone, c])
-            leak, value = leakage(less, x, mine, ~mine)[0], auc(less, y, mine, ~mine)[0]
+            leak, value = leakage(less, x, mine, ~mine)[0], of_recipient(less)
             rate = (now_leak - leak) / max(now_auc - value, 0.002)
             if best is None or rate > best[0]:
                 best = (rate, c, leak, value)
@@ -297,19 +308,45 @@ def ppan(table, given, family, usefulness):
     more = ["--epochs", given.epochs] if given.epochs else []
     run("curve", work / "job.toml", "--out", work / "run", "--force", "--quiet", "--points", given.points, *more, "--set", f"mechanism.family={family}",
         *(["--set", f"privacy.usefulness={usefulness}"] if usefulness else []), "--set", "audit.quick=true", "--set", "release.unknown=nearest")
-    for model in sorted((work / "run").glob("point-*.ppan")):
+    half = np.arange(table.fit.sum()) % 2 == 0
+    own = leakage(table.encoded[table.fit], table.x[table.fit], half, ~half)[0]
+    models = sorted((work / "run").glob("point-*.ppan"))
+    for percent in LEVELS:
+        picked = work / f"picked-{percent}.ppan"
+        wanted = ["pick", work / "run", "--leakage", 0.9 * own * percent / 100, "--found", "--accept-inconclusive", "-o", picked, "--force"]
+        if subprocess.run([given.ppan, *map(str, wanted)], capture_output=True, check=False).returncode == 0:  # otherwise no point leaks so little
+            models.append(picked)
+    for model in models:
         run("release", model, work / "use.csv", "-o", work / "released.csv", "--quiet")
         yield model.stem, table.encode(pd.read_csv(work / "released.csv", keep_default_na=False))
 
 
+def synthesizer(table, given, kind):
+    if not given.torch:
+        raise Missing("SDV: no interpreter that has it (--torch)")
+    work = pathlib.Path(given.out) / f"sdv-{kind}"
+    work.mkdir(parents=True, exist_ok=True)
+    table.frame[table.fit].drop(columns=table.hide).to_csv(work / "fit.csv", index=False)
+    words = [given.torch, "-B", pathlib.Path(__file__).with_name("synthesize.py"), kind, work / "fit.csv", table.use.sum(), given.epochs or 0, work / "new.csv"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Missing(f"SDV: {done.stderr.strip()[-300:]}")
+    new = pd.read_csv(work / "new.csv", keep_default_na=False)
+    yield f"{kind}, its own settings", table.encode(new), (new[table.task].astype(str) == table.positive).to_numpy(int)
+
+
 METHODS = {"unchanged": unchanged, "dropping": dropping, "randomised": randomised, "gaussian": gaussian, "mdav": mdav,
            "correlation-remover": correlation_remover, "disparate-impact": disparate_impact, "lfr": lfr, "residuals": residuals}
-USUAL = "unchanged,ppan:auto,ppan:codebook,ppan-columns:codebook,dropping,randomised,gaussian,mdav,correlation-remover,disparate-impact,lfr,residuals"
+USUAL = ("unchanged,ppan:auto,ppan-columns:auto,ppan:codebook,dropping,randomised,gaussian,mdav,correlation-remover,disparate-impact,lfr,residuals,"
+         "sdv-copula,sdv-ctgan")
+LEVELS = (10, 25, 50, 75, 90)  # percent of the leakage of the table itself
 
 
 def method(name, table, given):
     if name in METHODS:
         return METHODS[name](table, given)
+    if name.startswith("sdv-"):
+        return synthesizer(table, given, name.removeprefix("sdv-"))
     kind, _, family = name.partition(":")
     usefulness = {"ppan": "", "ppan-columns": "columns", "ppan-task": "task"}
     if kind not in usefulness or not given.ppan:
@@ -351,8 +388,8 @@ def figure(rows, ordinate, title):
             left, end = at(max(0, r["leakage"] - r["leakage_error"]), low)[0], at(min(right, r["leakage"] + r["leakage_error"]), low)[0]
             out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colours[name]}"><title>{name}: {r["label"]}</title></circle>'
                        f'<path d="M{left:.1f} {y:.1f}H{end:.1f}" stroke="{colours[name]}" stroke-opacity=".5"/>')
-            if ordinate == "auc":
-                above, below = (at(0, r["auc"] + s * r["auc_error"])[1] for s in (1, -1))
+            if f"{ordinate}_error" in r:
+                above, below = (at(0, r[ordinate] + s * r[f"{ordinate}_error"])[1] for s in (1, -1))
                 out.append(f'<path d="M{x:.1f} {above:.1f}V{below:.1f}" stroke="{colours[name]}" stroke-opacity=".5"/>')
         out.append(f'<text x="{wide - 240}" y="{60 + 18 * i}" fill="{colours[name]}">● {name}</text>')
     return "\n".join([*out, "</svg>", ""])
@@ -369,10 +406,10 @@ def verdicts(rows):
     original = next(r["leakage"] for r in rows if r["method"] == "unchanged")
     ours, others = ([r for r in rows if r["method"].startswith("ppan") == mine and r["method"] != "unchanged"] for mine in (True, False))
     out = []
-    for percent in (10, 25, 50, 75, 90):
+    for percent in LEVELS:
         level = original * percent / 100
         line = {"percent": percent, "leakage": level}
-        for ordinate, better, sign in (("auc", max, 1), ("distortion", min, -1)):
+        for ordinate, better, sign in (("auc", max, 1), ("auc_original", max, 1), ("distortion", min, -1)):
             a, b = best_at(ours, level, ordinate, better), best_at(others, level, ordinate, better)
             if a and b:
                 line[ordinate] = {"ours": a[ordinate], "by": a["method"], "theirs": b[ordinate], "peer": f"{b['method']}: {b['label']}",
@@ -393,6 +430,7 @@ def written(given, table, rows, missing):
     if rows:
         name = f"{given.table.stem}: {given.hide} hidden"
         (given.out / "auc.svg").write_text(figure(rows, "auc", f"{name}; AUC for {given.task}"))
+        (given.out / "auc_original.svg").write_text(figure(rows, "auc_original", f"{name}; AUC for {given.task} on original rows"))
         (given.out / "distortion.svg").write_text(figure(rows, "distortion", f"{name}; distortion"))
     return text
 
@@ -403,6 +441,7 @@ def main():
     parser.add_argument("--hide", required=True)
     parser.add_argument("--task", required=True)
     parser.add_argument("--ppan", help="the executable")
+    parser.add_argument("--torch", help="the interpreter that has SDV")
     parser.add_argument("--methods", default=USUAL)
     parser.add_argument("--points", type=int, default=6)
     parser.add_argument("--candidates", type=int, default=6, help="columns that greedy dropping tries")
@@ -417,9 +456,9 @@ def main():
     for name in given.methods.split(","):
         start = time.process_time()
         try:
-            for label, released in method(name, table, given):
-                rows.append({"method": name, **measured(table, released, label, time.process_time() - start)})
-                print(f"{name}: {label}: {rows[-1]['leakage']:.4f} nats, AUC {rows[-1]['auc']:.3f}, distortion {rows[-1]['distortion']:.3f}", file=sys.stderr, flush=True)
+            for label, released, *labels in method(name, table, given):
+                rows.append({"method": name, **measured(table, released, label, *labels, seconds=time.process_time() - start)})
+                print(f"{name}: {label}: {rows[-1]['leakage']:.4f} nats, AUC {rows[-1]['auc']:.3f}, on original rows {rows[-1]['auc_original']:.3f}, distortion {rows[-1]['distortion']:.3f}", file=sys.stderr, flush=True)
         except Missing as error:
             missing[name] = str(error)
         except Exception as error:  # a peer that fails is no peer that passed

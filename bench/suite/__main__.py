@@ -4,7 +4,7 @@
 usage: python3 bench/suite [PART ...] [--build DIR] [--out DIR] [--clock wall|processor] [--smoke]
                             [--peers yes|no|only] [--readme [--results FILE]]
 
-Parts: curves mnist release audit growth start kernels tables, and against the packages of today jax attackers estimators methods auditors; none: all
+Parts: curves mnist release audit growth start kernels tables, and against the packages of today jax torch attackers estimators methods auditors; none: all
 but tables and those. Writes results.md and results.json to --out and prints the table.
 Exit status 0 if every bar is met, 1 if one is missed, 2 if nothing can be compared. With --smoke everything runs once, as short as
 possible, and no bar is looked at; 77 if the peers are asked for and their packages are not installed.
