@@ -62,7 +62,12 @@ void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, 
   take("group", roles.group, group);
   problems.require(group.size() <= 1, "group", "only one column can group the rows");
   if (!group.empty()) job.table.schema.group = group.front();
-  require_none(problems.take(), "these roles cannot be used");
+  Problems found = problems.take();
+  // A column that is not there does not hide what else is wrong.
+  if (!found.empty()) {
+    for (Problem& problem : job.table.schema.check_conflicts()) found.push_back(std::move(problem));
+  }
+  require_none(found, "these roles cannot be used");
 }
 
 // What follows from another column in every row is derived from it, where both are released; behind what does
@@ -102,8 +107,8 @@ std::vector<std::string> note_telling(const Table& table, const Schema& schema,
     for (const Telling& telling : find_telling(table, secret, released)) {
       const bool as_it_is = listed(kept, telling.column);
       if (telling.share < (as_it_is ? kTellingKeptShare : kTellingShare)) continue;
-      const std::string how =
-          fmt::format("tells at least {:.0f} % of what there is to know about {}", 100 * telling.share, secret);
+      const std::string how = fmt::format("tells at least {:.0f} % of what there is to know about {}",
+                                          100 * telling.share, secret);
       remarks[telling.column].text += fmt::format("; {} by itself", how);
       if (!as_it_is) continue;
       const bool task = listed(schema.task, telling.column);
@@ -112,8 +117,7 @@ std::vector<std::string> note_telling(const Table& table, const Schema& schema,
           "frequencies in one half of the rows scored on the other): no release of this job tells less. {}",
           telling.column, how, telling.nats, std::max(0.0, telling.nats - 1.96 * telling.error),
           telling.nats + 1.96 * telling.error,
-          task ? "release.task = \"drop\" leaves it out"
-               : "Move it to roles.useful if that is too much"));
+          task ? "release.task = \"drop\" leaves it out" : "Move it to roles.useful if that is too much"));
     }
   }
   return out;

@@ -31,10 +31,13 @@ struct Choice {
   /// the least distortion among those that serve it as well as the best, within one standard error of its
   /// score.
   bool least_distortion = false;
-  /// Judge points by what was found. Otherwise by what their audit allows for: the upper end of the interval
-  /// and of what it may have missed.
+  /// Judge points by what was found, or by the forecast for ten times the rows where attackers were still
+  /// getting stronger. Otherwise by what their audit allows for: the upper end of the interval and of what it
+  /// may have missed.
   bool found = false;
-  bool accept_inconclusive = false;  ///< Take points too whose audit would have found more with more rows.
+  /// Take points too whose audit would have found more with more rows. By leakage they are taken anyway if
+  /// there is a forecast of how much more: it is part of what they are judged by.
+  bool accept_inconclusive = false;
   [[nodiscard]] Problems check() const;
 };
 
@@ -53,6 +56,7 @@ struct Candidates {
   /// Rows that look at nobody: what they tell, found and judged. All of it comes from columns that are
   /// released as they are.
   std::optional<std::pair<double, double>> floor{};
+  std::optional<std::size_t> floor_at{};  ///< Which of the points that is.
 };
 /// Throws Error(kBadInput) for a model that is no plain file name; `name` is for messages.
 Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name);
@@ -75,6 +79,9 @@ struct Picked {
   /// Where the audit could not have shown so little: its power, nats, and the share of the rows that a
   /// release of known leakage has instead.
   std::optional<std::pair<double, double>> beyond_power{};
+  /// Where columns that are released as they are tell half or more of what was asked for: what they tell, as
+  /// judged, nats, and the share of the rows that look at nobody instead.
+  std::optional<std::pair<double, double>> kept_tell{};
 };
 /// What it is and what it leaks, a line for each fact.
 std::string to_text(const Picked& picked, InformationUnit unit);

@@ -86,6 +86,27 @@ TEST(Pick, AKnownBoundCountsBeforeTheAudit) {
   EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
 }
 
+// Attackers that were still getting stronger: what they would find at most is part of the upper end. Left
+// out, the points between "almost unchanged" and "almost nothing" would be missing where they are needed
+// most.
+TEST(Pick, ByLeakageAForecastStandsForWhatAnInconclusiveAuditDidNotFind) {
+  CurveTable both = curve();
+  CurveRow& point = both.rows.front();
+  point.set(curve_column::kInconclusive, "yes");
+  EXPECT_THAT(candidates_of(both, {.leakage = 0.5}, "curve").left_out, ::testing::ElementsAre("point 1"))
+      << "there is nothing to judge it by";
+  point.set(curve_column::kUpperEnd, 0.4);
+  point.set(curve_column::kForecast, 0.25);
+  const Candidates from = candidates_of(both, {.leakage = 0.5}, "curve");
+  EXPECT_THAT(from.left_out, ::testing::IsEmpty());
+  EXPECT_DOUBLE_EQ(from.points.front().leakage, 0.4);
+  EXPECT_DOUBLE_EQ(candidates_of(both, {.leakage = 0.5, .found = true}, "curve").points.front().leakage, 0.25)
+      << "0.2 were found, and more rows would find more";
+  EXPECT_THAT(candidates_of(both, {.point = 1}, "curve").left_out, ::testing::SizeIs(1))
+      << "whoever names a point is told";
+  EXPECT_THAT(candidates_of(both, {.budget = 1.0}, "curve").left_out, ::testing::SizeIs(1));
+}
+
 TEST(Pick, AModelOutsideTheRunIsRefused) {
   CurveTable bad = curve();
   bad.rows.front().set("model", "../other.ppan");
