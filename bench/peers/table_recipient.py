@@ -4,8 +4,10 @@
     table_recipient.py references --fit FIT.csv --use USE.csv --hide sex --task income --out references.json
     table_recipient.py run        --fit FIT.csv --use USE.csv --hide sex --task income --ppan PPAN --run RUN --out run.json
 
-FIT are the rows that the run was trained on, USE rows it never saw. Every model of the run releases both, USE three times. Status 77 without
-scikit-learn. All numbers are about the released columns without the task, which a job may release as it is; `leakage_with_task` counts it in.
+FIT are the rows that the run was trained on, USE rows it never saw. Every point of the run releases both, USE three times, and so do models that
+`ppan pick --leakage` gives at --shares of what the run found in the table itself: judged by what an audit allows for (pick-0.1) and by what it
+found (pick-found-0.1). --shares "" leaves picks out, --picks-only the points. Status 77 without scikit-learn. All numbers are about the released
+columns without the task, which a job may release as it is; `leakage_with_task` counts it in.
 
 leakage       nats: entropy of the hidden column less the held-out log loss of the better of boosted trees and logistic regression, learned from
               releases of one half of USE (three draws each), scored on the other half; the attacker is chosen on rows of the first half
@@ -16,9 +18,12 @@ changed       share of the cells that differ
 copied        released rows of USE that equal a row of FIT in all columns; copied_independent: original rows of USE that do
 told_apart    AUC of boosted trees that tell released from original rows, learned on one half of USE and tested on the other
 broken        greatest share of rows that break a dependency that holds in at least 99.5 % of the original rows
+new_pairs     released rows of USE with two values (of columns with few) that no row of FIT has together; new_pairs_independent: original rows of USE
 """
 
 import argparse
+import csv
+import itertools
 import json
 import os
 import pathlib
@@ -65,6 +70,16 @@ class Table:
         self.mine = np.random.default_rng(0).random(len(self.use)) < 0.5
         self.categorical = [c in self.words and len(self.words[c]) <= 255 for c in self.columns]
         self.dependencies = self.found_dependencies()
+        self.pairs = {(a, b): set(keys(self.fit, [a, b])) for a, b in itertools.combinations(self.few(), 2)}
+
+    def few(self):
+        return [c for c in self.columns if self.fit[c].nunique() <= MOST_LEVELS]
+
+    def new_pairs(self, table):
+        new = np.zeros(len(table), bool)
+        for (a, b), known in self.pairs.items():
+            new |= ~np.isin(keys(table, [a, b]), list(known))
+        return float(new.mean())
 
     def matrix(self, table):
         return np.column_stack([table[c].astype(str).map(self.words[c]).fillna(len(self.words[c])) if c in self.words
@@ -76,10 +91,9 @@ class Table:
 
     def found_dependencies(self):
         """(from, to, mapping) of columns of few values."""
-        few = [c for c in self.columns if self.fit[c].nunique() <= MOST_LEVELS]
         out = []
-        for a in few:
-            for b in few:
+        for a in self.few():
+            for b in self.few():
                 if a == b or self.fit[b].nunique() < 2:
                     continue
                 most = self.fit.groupby(a, observed=True)[b].agg(lambda v: v.value_counts().index[0])
@@ -212,6 +226,7 @@ def seen(table, fit, uses):
     broken = {f"{a} -> {b}": float((after[a].map(most) != after[b]).mean() - (before[a].map(most) != before[b]).mean())
               for a, b, most in table.dependencies}
     out["broken"], out["dependencies"] = max(broken.values(), default=0.0), broken
+    out["new_pairs"], out["new_pairs_independent"] = table.new_pairs(use), table.new_pairs(table.use)
     return out
 
 
@@ -219,21 +234,39 @@ def read(path):
     return pd.read_csv(path, keep_default_na=False)
 
 
+def picked(given, scratch):
+    """Models as a user gets them, (name, file): by the leakage that the run found in the table itself."""
+    with open(pathlib.Path(given.run) / "curve.csv", newline="") as file:
+        unchanged = [float(row["leakage"]) for row in csv.DictReader(file) if row["series"] == "reference/unchanged"]
+    for share in [float(s) for s in given.shares.split(",") if s and unchanged]:
+        for name, more in (("pick", []), ("pick-found", ["--found"])):
+            to = scratch / f"{name}-{share:g}.ppan"
+            done = subprocess.run([given.ppan, "pick", given.run, "--leakage", f"{share * unchanged[0]:.6g}", *more, "-o", str(to)],
+                                  capture_output=True, text=True)
+            if done.returncode == 0:
+                yield to.stem, to
+            else:
+                print(f"{to.stem}: {done.stderr.strip()}", file=sys.stderr, flush=True)
+
+
 def of_run(table, given):
-    fit, points = pathlib.Path(given.fit), []
+    fit = pathlib.Path(given.fit)
 
     def release(model, source, to):
         subprocess.run([given.ppan, "release", str(model), str(source), "-o", str(to), "--quiet", "--force"], check=True, capture_output=True)
         return read(to)
 
-    models = sorted(pathlib.Path(given.run).glob("point-*.ppan"))
+    def looked_at(name, model, to):
+        out = {"label": name, **seen(table, release(model, fit, to), [release(model, given.use, to) for _ in range(DRAWS)])}
+        print(json.dumps({k: v for k, v in out.items() if not isinstance(v, dict)}), file=sys.stderr, flush=True)
+        return out
+
+    models = [] if given.picks_only else sorted(pathlib.Path(given.run).glob("point-*.ppan"))
     with tempfile.TemporaryDirectory() as scratch:
         to = pathlib.Path(scratch) / "released.csv"
-        for model in models:
-            point = {"label": model.stem, **seen(table, release(model, fit, to), [release(model, given.use, to) for _ in range(DRAWS)])}
-            print(json.dumps({k: v for k, v in point.items() if not isinstance(v, dict)}), file=sys.stderr, flush=True)
-            points.append(point)
-    return {"points": points}
+        points = [looked_at(model.stem, model, to) for model in models]
+        picks = [looked_at(name, model, to) for name, model in picked(given, pathlib.Path(scratch))]
+    return {"points": points, "picks": picks}
 
 
 def references(table, given):
@@ -287,6 +320,8 @@ def main():
     parser.add_argument("what", choices=["references", "run"])
     for name in ("fit", "use", "hide", "task", "ppan", "run", "out"):
         parser.add_argument(f"--{name}")
+    parser.add_argument("--shares", default="0.1")
+    parser.add_argument("--picks-only", action="store_true")
     given = parser.parse_args()
     table = Table(given)
     result = references(table, given) if given.what == "references" else of_run(table, given)

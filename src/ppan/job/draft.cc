@@ -62,7 +62,12 @@ void take_roles(const DraftRoles& roles, const std::vector<std::string>& names, 
   take("group", roles.group, group);
   problems.require(group.size() <= 1, "group", "only one column can group the rows");
   if (!group.empty()) job.table.schema.group = group.front();
-  require_none(problems.take(), "these roles cannot be used");
+  Problems found = problems.take();
+  // A column that is not there does not hide what else is wrong.
+  if (!found.empty()) {
+    for (Problem& problem : job.table.schema.check_conflicts()) found.push_back(std::move(problem));
+  }
+  require_none(found, "these roles cannot be used");
 }
 
 // What follows from another column in every row is derived from it, where both are released; behind what does

@@ -238,6 +238,13 @@ Problems Schema::check() const {
       }
     }
   }
+  for (const Problem& problem : check_conflicts()) problems.require(false, problem.field, problem.what);
+  check_rules(*this, problems);
+  return problems.take();
+}
+
+Problems Schema::check_conflicts() const {
+  ProblemList problems;
   for (const Conflict& conflict : kConflicts) {
     const std::vector<std::string>* first = nullptr;
     const std::vector<std::string>* second = nullptr;
@@ -250,7 +257,6 @@ Problems Schema::check() const {
                        fmt::format("'{}' is also {}: {}", name, conflict.first, conflict.why));
     }
   }
-  check_rules(*this, problems);
   return problems.take();
 }
 

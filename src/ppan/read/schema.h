@@ -89,6 +89,8 @@ struct Schema {
 
   /// Problems of the schema by itself: roles that contradict each other, columns without a type.
   [[nodiscard]] Problems check() const;
+  /// Roles that one column cannot have together; part of check().
+  [[nodiscard]] Problems check_conflicts() const;
   /// Problems with a table of these columns.
   [[nodiscard]] Problems check_names(std::span<const std::string> names) const;
 

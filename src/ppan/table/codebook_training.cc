@@ -448,15 +448,19 @@ Index codewords_for(Index rows, const CodebookOptions& options) {
   return options.codewords.value_or(std::clamp<Index>(rows / kRowsPerCodeword, 8, 512));
 }
 
+Problems check_codewords(Index rows, const CodebookOptions& options) {
+  const Index codewords = codewords_for(rows, options);
+  ProblemList list;
+  list.require(codewords * options.least_rows <= rows, "mechanism.codewords",
+               fmt::format("{} codewords of at least {} people each need {} training rows, and there are {}; "
+                           "set fewer codewords, or use a larger table",
+                           codewords, options.least_rows, codewords * options.least_rows, rows));
+  return list.take();
+}
+
 CodebookShape codebook_shape(const EncodedRows& train, const Schema& schema, const Encoding& encoding,
                              const CodebookOptions& options) {
-  const Index codewords = codewords_for(train.rows, options);
-  if (codewords * options.least_rows > train.rows) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{} codewords of at least {} people each need {} training rows; there are {}",
-                            codewords, options.least_rows, codewords * options.least_rows, train.rows),
-                "set mechanism.codewords lower, or use a larger table");
-  }
+  require_none(check_codewords(train.rows, options), "a codebook cannot be trained:");
   return coded_shape(train, schema, encoding, options.levels, options.least_rows);
 }
 

@@ -39,6 +39,8 @@ struct CodebookOptions {
 int codebook_epochs(Index rows, const CodebookOptions& options);
 /// Codewords for so many training rows.
 Index codewords_for(Index rows, const CodebookOptions& options);
+/// Whether so many training rows have people enough for every codeword.
+Problems check_codewords(Index rows, const CodebookOptions& options);
 
 /// One thing to hide or to predict, as codes.
 struct CodedAttribute {

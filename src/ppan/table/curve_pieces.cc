@@ -18,6 +18,7 @@ namespace ppan {
 namespace {
 
 constexpr double kSpread = 3;        // exponent of the spacing of budgets: denser where little is given up
+constexpr double kBeforeEnd = 0.25;  // steps before the end, where a budget still decides what is changed
 constexpr double kMostShare = 0.95;  // last budget, as a share of what the constant release costs
 constexpr double kLeastEnd = 0.05;   // of the same: budgets are spread at least up to here
 // Numbers that would move by less stay as they are: half a year of a column of ages, and no hiding place.
@@ -38,12 +39,14 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Budgets of the points before the last, between what rounding to the grids costs and `end`, where nothing is
-// left to hide.
-std::vector<double> budgets_up_to(int points, double least, double end) {
+// Budgets of the points before the last, between what rounding to the grids costs and `end`, where training
+// found nothing left to hide. Where the last point went on beyond `end`, that is where the point before it
+// ends; otherwise it would be a second one there.
+std::vector<double> budgets_up_to(int points, double least, double end, bool went_on) {
   std::vector<double> budgets;
+  const double steps = points + (went_on ? kBeforeEnd : 1);
   for (int i = 1; i <= points; ++i) {
-    budgets.push_back(least + (end - least) * std::pow(static_cast<double>(i) / (points + 1), kSpread));
+    budgets.push_back(least + (end - least) * std::pow(static_cast<double>(i) / steps, kSpread));
   }
   return budgets;
 }
@@ -66,7 +69,8 @@ double budget_of(const CurveRows& rows, int number, const TrainedPoint* last) {
     if (number == planned) return kMostShare * rows.most_distortion;
     budgets = budgets_up_to(
         planned - 1, rows.grid_cost,
-        std::clamp(last->held_out_distortion.value(), kLeastEnd * rows.most_distortion, last->budget));
+        std::clamp(last->held_out_distortion.value(), kLeastEnd * rows.most_distortion, last->budget),
+        last->went_on);
   }
   std::sort(budgets.begin(), budgets.end());
   return budgets.at(static_cast<std::size_t>(number) - 1);
@@ -162,7 +166,7 @@ bool train_game(const CurveRows& rows, const CurveStart& start, const CurveMeasu
 // The last point is an end. On few rows the adversary of the game misses what fresh attackers find; as long
 // as they find more in the releases of training rows than in a row that is the same for everybody, more of
 // the heads, those that told most first, draw without looking at the row. With all of them nothing is left to
-// find.
+// find. What was trained is then no point of the curve; the one before takes its place (budgets_up_to()).
 void reach_the_end(TrainedPoint& point, const CurveRows& rows, const CurveMeasure& measure) {
   const TableComponent trained = point.model->components().front();
   if (point.model->components().size() != 1 || trained.kind != ComponentKind::kHeads) return;
@@ -183,6 +187,7 @@ void reach_the_end(TrainedPoint& point, const CurveRows& rows, const CurveMeasur
     component.heads = std::make_shared<const Heads>(with_forgotten(*trained.heads, count, features));
     point.model = TableModel(rows.schema, rows.encoding, {std::move(component)});
     point.budget = std::max(point.budget, spent_on(sample, *point.model, rows, measure));
+    point.went_on = true;
   }
 }
 

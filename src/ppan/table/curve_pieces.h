@@ -45,6 +45,7 @@ struct TrainedPoint {
   double training_belief = 0;
   TrainSummary training{};
   std::optional<double> held_out_distortion{};  ///< Of the last point, up to which budgets are spread.
+  bool went_on = false;  ///< The last point: beyond where training ended, as attackers found something there.
   double seconds = 0;
   std::optional<TableModel> model{};  ///< Always there.
 };

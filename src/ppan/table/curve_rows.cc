@@ -39,10 +39,10 @@ AuditColumn number_column(const TableColumn& column, const std::vector<std::int3
   return column_of_numbers(column.name, number);
 }
 
-void check_constraints(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
+void check_constraints(const EncodedRows& rows, const CurveRows& curve, ProblemList& problems,
                        std::vector<std::string>& notices) {
-  const ConstraintCount count = count_constraints(rows, schema, encoding);
-  ProblemList problems;
+  const Schema& schema = curve.schema;
+  const ConstraintCount count = count_constraints(rows, schema, curve.encoding);
   for (std::size_t i = 0; i < count.each.size(); ++i) {
     problems.require(count.each[i] > 0, "release.constraints",
                      fmt::format("no row meets '{}'", schema.constraints[i]));
@@ -52,7 +52,20 @@ void check_constraints(const EncodedRows& rows, const Schema& schema, const Enco
     }
   }
   problems.require(count.all > 0, "release.constraints", "no row meets all of them");
-  require_none(problems.take(), "these constraints cannot be kept:", ErrorCode::kBadInput);
+}
+
+// What the rows of the table do not allow, all of it at once.
+void check_rows(const EncodedRows& rows, CurveRows& curve) {
+  ProblemList of_data;
+  check_constraints(rows, curve, of_data, curve.notices);
+  Problems problems = of_data.take();
+  const ErrorCode code = problems.empty() ? ErrorCode::kUsage : ErrorCode::kBadInput;
+  if (curve.codebook()) {
+    for (Problem& problem :
+         check_codewords(static_cast<Index>(curve.split.train.size()), curve.options.codebook))
+      problems.push_back(std::move(problem));
+  }
+  require_none(problems, "this table and this job do not go together:", code);
 }
 
 Units units_at(const Units& unit, const std::vector<std::int32_t>& which) {
@@ -159,7 +172,7 @@ CurveRows make_curve_rows(const Table& table, const Schema& schema, const Encodi
   std::iota(every.begin(), every.end(), 0);
   EncodedRows all;
   Encoder(out.encoding).encode(table, every, UnknownRow::kNearest, all);
-  check_constraints(all, out.schema, out.encoding, out.notices);
+  check_rows(all, out);
   out.train = take_rows(all, out.split.train);
   // Rows that no choice was made on are as good as test rows.
   std::vector<std::int32_t> held_out = out.split.test;

@@ -1,6 +1,7 @@
 #include "ppan/table/heads_training.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -21,6 +22,11 @@ constexpr double kDecay = 0.3;  // of the weights of teacher and discriminator, 
 // The adversary must not overfit its training rows: what only it knows is hidden at the cost of what
 // everybody needs.
 constexpr double kAdversaryDecay = 1;
+// On few rows that is too little and more is better, unless the secret is easy to learn: rows that a network
+// did not learn from decide.
+constexpr Index kManyRows = 12'000;
+constexpr std::array kFewRowsDecays{3.0, 10.0};
+constexpr Index kDecaySteps = 1000;
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
 // Below its budget a mechanism pays a price that falls from the first to the second, until so far into the
@@ -76,6 +82,54 @@ Vector<float> train_teacher(const HeadsStart& start, const HeadsOptions& options
     }
   }
   return held_out ? best : teacher.parameters();
+}
+
+// The cells of a batch as the adversary sees them: with what is released as it is.
+CellRows with_kept(const HeadsBatch& batch) {
+  CellRows out(batch.token.rows() + 1, batch.token.cols());
+  out.topRows(batch.token.rows()) = batch.token;
+  for (Index i = 0; i < out.cols(); ++i) out(out.rows() - 1, i) = batch.kept[static_cast<std::size_t>(i)];
+  return out;
+}
+
+// By how much the adversary's weights decay: of some decays the one with which a network of its kind, fitted
+// to most of the original rows, predicts the others best at its end.
+double find_adversary_decay(const HeadsStart& start, const HeadsOptions& options, std::uint64_t seed) {
+  if (start.rows.rows() >= kManyRows) return kAdversaryDecay;
+  SeededRandom split(seed);
+  const LearnAndTest part =
+      learn_and_test(start.rows.rows(), kTeacherHeldOut, static_cast<std::size_t>(start.rows.rows()), split);
+  if (part.test.empty()) return kAdversaryDecay;
+  const HeadsView view(start.fit);
+  HeadsBatch test;
+  test.gather(start.rows, view, part.test);
+  const CellRows tested = with_kept(test);
+  const RateSchedule rate{.rate = options.rate, .decay_from = 0.5, .final_fraction = 0.05};
+  const auto score = [&](double decay) {
+    SeededRandom random = split.fork("decay");
+    CellPlayer<float> player(player_shape(start, view, options, true),
+                             levels_of_all(start.rows.coded.hidden));
+    player.initialise(random);
+    BatchCycle cycle(part.learn, heads_batch_size(static_cast<Index>(part.learn.size()), options.batch));
+    HeadsBatch some;
+    for (Index step = 0; step < kDecaySteps; ++step) {
+      some.gather(start.rows, view, cycle.next(random));
+      const CellRows seen = with_kept(some);
+      player.score(seen, some.number_code, some.hidden);
+      player.step(seen, some.number_code,
+                  rate.at(static_cast<double>(step) / static_cast<double>(kDecaySteps)), decay);
+    }
+    return player.score(tested, test.number_code, test.hidden);
+  };
+  double best = kAdversaryDecay;
+  double most = score(best);
+  for (const double decay : kFewRowsDecays) {
+    const double found = score(decay);
+    if (found <= most) continue;
+    most = found;
+    best = decay;
+  }
+  return best;
 }
 
 class Training {
@@ -220,7 +274,7 @@ class Training {
     for (int s = 0; s < options_.adversary_steps; ++s) {
       draw(false);
       sum += adversary_.score(with_kept_, code_, batch_.hidden);
-      adversary_.step(with_kept_, code_, rate, kAdversaryDecay);
+      adversary_.step(with_kept_, code_, rate, start_.learned.adversary_decay);
     }
     if (options_.row_weight > 0) {
       // Half of the rows each: released ones, and others as they are.
@@ -421,6 +475,7 @@ HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const Heads
   learned.links = std::move(links.links);
   learned.base = std::move(links.base);
   learned.teacher = train_teacher(start, options, random.fork("teacher").next());
+  learned.adversary_decay = find_adversary_decay(start, options, random.fork("adversary-decay").next());
   return learned;
 }
 

@@ -52,7 +52,8 @@ struct HeadsLearned {
   std::vector<HeadLink> links{};  ///< See HeadLinks, like the following; heads in that order.
   std::vector<Vector<float>> base{};
   Vector<float> parameters{};
-  Vector<float> teacher{};  ///< Empty without tasks.
+  Vector<float> teacher{};     ///< Empty without tasks.
+  double adversary_decay = 1;  ///< Of the weights of the game's adversary, times the rate in each step.
 };
 HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options,
                          std::uint64_t seed);

@@ -31,8 +31,8 @@ void members(Archive& archive, HeadLink& value) {
 }
 template <typename Archive>
 void members(Archive& archive, HeadsLearned& value) {
-  auto& [order, redrawn, links, base, parameters, teacher] = value;
-  archive(order, redrawn, links, base, parameters, teacher);
+  auto& [order, redrawn, links, base, parameters, teacher, adversary_decay] = value;
+  archive(order, redrawn, links, base, parameters, teacher, adversary_decay);
 }
 template <typename Archive>
 void members(Archive& archive, RedrawnColumns& value) {
@@ -67,9 +67,10 @@ void members(Archive& archive, MeasuredRelease& value) {
 /// Without the model, which has a form of its own.
 template <typename Archive>
 void members(Archive& archive, TrainedPoint& value) {
-  auto& [number, budget, training_distortion, training_belief, training, held_out_distortion, seconds,
-         model] = value;
-  archive(number, budget, training_distortion, training_belief, training, held_out_distortion, seconds);
+  auto& [number, budget, training_distortion, training_belief, training, held_out_distortion, went_on,
+         seconds, model] = value;
+  archive(number, budget, training_distortion, training_belief, training, held_out_distortion, went_on,
+          seconds);
 }
 template <typename Archive>
 void members(Archive& archive, AuditedPoint& value) {

@@ -49,9 +49,14 @@ std::optional<double> known_bound(const CurveRow& row) {
                                                                                           : std::nullopt;
 }
 
+bool inconclusive(const CurveRow& row) {
+  return row.text(curve_column::kInconclusive) == "yes" && !known_bound(row);
+}
+
 double judged_leakage(const CurveRow& row, bool found) {
   double leakage = *row.leakage;
   if (const auto known = known_bound(row); known && !found) return std::max(0.0, *known);
+  if (inconclusive(row)) leakage = std::max(leakage, row.number(curve_column::kForecast).value_or(leakage));
   if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
   if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));
   return std::max(0.0, leakage);  // what was measured may lie a little below 0; what is leaked does not
@@ -151,17 +156,18 @@ std::vector<HullMixture> at_most(double most, const Candidates& from) {
   return out;
 }
 
+constexpr std::string_view kRemedy = "release.task = \"drop\" omits a task, and roles.keep may be too long";
+
 // Rows that look at nobody leak more than is asked for only by what is released as it is.
 std::string why_no_less(const Candidates& from, double most, InformationUnit unit) {
   if (!from.floor || from.floor->second <= most) return {};
-  const std::string_view remedy = "release.task = \"drop\" omits a task, and roles.keep may be too long";
   if (from.floor->first > most)
     return fmt::format("columns that are released unchanged reveal {:g} {} on their own: {}",
-                       from_nats(from.floor->first, unit), to_string(unit), remedy);
+                       from_nats(from.floor->first, unit), to_string(unit), kRemedy);
   return fmt::format(
       "columns that are released unchanged may reveal {:g} {} on their own, as far as so few rows can show: "
       "{}; --found judges by the finding alone",
-      from_nats(from.floor->second, unit), to_string(unit), remedy);
+      from_nats(from.floor->second, unit), to_string(unit), kRemedy);
 }
 
 // The point that keeps the measure within its limit. Of mixtures it was not measured.
@@ -205,14 +211,16 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
     if (model.empty() || row.series == "ppan/hull" || !row.distortion || !row.leakage) continue;
     if (model != std::filesystem::path(model).filename().string())
       throw Error(ErrorCode::kBadInput, fmt::format("{}: model '{}' is not a file of the run", name, model));
-    if (row.text(curve_column::kInconclusive) == "yes" && !known_bound(row) && !choice.accept_inconclusive) {
+    if (inconclusive(row) && !choice.accept_inconclusive) {
       out.left_out.push_back(is_point(row) ? fmt::format("point {}", numbers[i])
                                            : fmt::format("'{}'", row.text("label")));
       continue;
     }
     out.points.push_back({*row.distortion, judged_leakage(row, choice.found)});
-    if (row.series == "reference/independent" || row.series == "reference/constant")
+    if (row.series == "reference/independent" || row.series == "reference/constant") {
       out.floor = {judged_leakage(row, true), out.points.back().leakage};
+      out.floor_at = out.points.size() - 1;
+    }
     out.files.push_back(model);
     out.task_losses.push_back(row.number(curve_column::kTaskLoss));
     out.task_errors.push_back(task_error(row));
@@ -300,6 +308,19 @@ std::optional<std::pair<double, double>> beyond_power(const Candidates& from, co
   return std::pair(*power, mixture.second_weight);
 }
 
+constexpr double kMostKept = 0.5;  // of what was asked for, beyond which it is told
+
+// The same for what is released as it is: it uses up what may leak, and a newcomer sees only that rows are
+// drawn.
+std::optional<std::pair<double, double>> kept_tell(const Candidates& from, const Choice& choice,
+                                                   const HullMixture& mixture) {
+  if (!choice.leakage || !from.floor || mixture.second != from.floor_at || mixture.second_weight <= 0)
+    return std::nullopt;
+  const double told = choice.found ? from.floor->first : from.floor->second;
+  if (told < kMostKept * *choice.leakage || told <= 0) return std::nullopt;
+  return std::pair(told, mixture.second_weight);
+}
+
 }  // namespace
 
 AnyModel chosen_model(const Candidates& from, const HullMixture& mixture, const Choice& choice,
@@ -332,7 +353,8 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
           candidates.left_out,
           choice.found,
           task_loss_of(candidates, mixture),
-          beyond_power(candidates, choice, mixture)};
+          beyond_power(candidates, choice, mixture),
+          kept_tell(candidates, choice, mixture)};
 }
 
 namespace {
@@ -359,6 +381,8 @@ std::string to_text(const Picked& picked, InformationUnit unit) {
     text +=
         fmt::format("\n              upper end {:.4g} {}", from_nats(picked.leakage, unit), to_string(unit));
   }
+  if (origin.inconclusive)
+    text += "\n              INCONCLUSIVE: attackers were still getting stronger with more rows";
   if (picked.task_loss) text += fmt::format("\n  task        loss {:.3g}", std::max(0.0, *picked.task_loss));
   if (picked.beyond_power) {
     text += fmt::format(
@@ -367,6 +391,13 @@ std::string to_text(const Picked& picked, InformationUnit unit) {
         "drawn independently of the person\n              (fewer with more rows; --found judges by the "
         "finding alone)",
         from_nats(picked.beyond_power->first, unit), to_string(unit), 100 * picked.beyond_power->second);
+  }
+  if (picked.kept_tell) {
+    text += fmt::format(
+        "\n  kept        columns that are released unchanged may reveal {:.2g} {} on their own, so {:.0f} % "
+        "of "
+        "the rows are drawn independently of the person\n              ({})",
+        from_nats(picked.kept_tell->first, unit), to_string(unit), 100 * picked.kept_tell->second, kRemedy);
   }
   // Labels have commas of their own: "age, job redrawn".
   if (!picked.left_out.empty())

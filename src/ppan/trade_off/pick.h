@@ -35,8 +35,9 @@ struct Choice {
   /// Judge points by what was found. Otherwise by the upper end of their audit, which includes what it may
   /// have missed.
   bool found = false;
-  bool accept_inconclusive =
-      false;  ///< Include points whose audit was inconclusive: it would have found more with more rows.
+  /// Include points whose audit was inconclusive: attackers would find more with more rows. They are judged
+  /// by the forecast of how much more, where there is one.
+  bool accept_inconclusive = false;
   [[nodiscard]] Problems check() const;
 };
 
@@ -55,6 +56,7 @@ struct Candidates {
   /// The leakage of rows drawn independently of the person, found and judged. All of it comes from columns
   /// that are released unchanged.
   std::optional<std::pair<double, double>> floor{};
+  std::optional<std::size_t> floor_at{};  ///< Which of the points that is.
 };
 /// Throws Error(kBadInput) for a model that is not a plain file name; `name` is for messages.
 Candidates candidates_of(const CurveTable& curve, const Choice& choice, const std::string& name);
@@ -82,6 +84,9 @@ struct Picked {
   /// If the audit is not powerful enough to show the requested leakage: its power, nats, and the share of the
   /// rows that come from a release of known leakage instead.
   std::optional<std::pair<double, double>> beyond_power{};
+  /// Where columns that are released as they are tell half or more of what was asked for: what they tell, as
+  /// judged, nats, and the share of the rows that look at nobody instead.
+  std::optional<std::pair<double, double>> kept_tell{};
 };
 /// What it is and what it leaks, a line for each fact.
 std::string to_text(const Picked& picked, InformationUnit unit);

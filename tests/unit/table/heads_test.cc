@@ -704,6 +704,38 @@ TEST(HeadsPath, WeightsDecayMoreOnFewRows) {
   EXPECT_EQ(player_decay(1, 10), player_decay(1, 100));
 }
 
+// Ten columns of chance beside one that tells: on 1,000 rows a network of little decay learns the rows by
+// heart, so that more decay predicts others better. A column that is the secret itself is learned whatever
+// the rows.
+TEST(Heads, TheAdversaryDecaysAsMuchAsOtherRowsAskFor) {
+  const auto decay = [](int rows, double shown) {
+    SeededRandom random(9);
+    std::string csv = "x,a";
+    Schema schema;
+    schema.columns = {testing::category("x"), testing::category("a")};
+    schema.sensitive = {"x"};
+    schema.useful = {"a"};
+    for (int c = 0; c < 10; ++c) {
+      schema.columns.push_back(testing::category(fmt::format("c{}", c)));
+      schema.useful.push_back(fmt::format("c{}", c));
+      csv += fmt::format(",c{}", c);
+    }
+    csv += "\n";
+    for (int r = 0; r < rows; ++r) {
+      const bool x = random.uniform() < 0.5;
+      const bool a = random.uniform() < shown ? x : random.index(2) == 0;
+      csv += fmt::format("{},a{}", x ? "yes" : "no", a ? 0 : 1);
+      for (int c = 0; c < 10; ++c) csv += fmt::format(",v{}", random.index(12));
+      csv += "\n";
+    }
+    const EncodedTable table = encoded(csv, schema);
+    return make_start(table.rows, schema, table.encoding, quick_options(), 1).learned.adversary_decay;
+  };
+  EXPECT_GT(decay(1000, 0.4), 1);
+  EXPECT_EQ(decay(1000, 1), 1);
+  EXPECT_EQ(decay(12000, 0.4), 1) << "nothing to choose on many rows";
+}
+
 TEST(HeadsLinks, RedrawWhatFitsTheOthers) {
   const Chain c = chain();
   const HeadLinks fitted = fit_links(c.rows.own, {3, 3, 3}, 1);

@@ -86,6 +86,22 @@ TEST(Pick, AKnownBoundCountsBeforeTheAudit) {
   EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
 }
 
+TEST(Pick, AnInconclusivePointIsLeftOutUnlessAccepted) {
+  CurveTable both = curve();
+  CurveRow& point = both.rows.front();
+  point.set(curve_column::kInconclusive, "yes");
+  point.set(curve_column::kUpperEnd, 0.4);
+  point.set(curve_column::kForecast, 0.25);
+  EXPECT_THAT(candidates_of(both, {.leakage = 0.5}, "curve").left_out, ::testing::ElementsAre("point 1"));
+  const Choice accepted{.leakage = 0.5, .accept_inconclusive = true};
+  const Candidates from = candidates_of(both, accepted, "curve");
+  EXPECT_THAT(from.left_out, ::testing::IsEmpty());
+  EXPECT_DOUBLE_EQ(from.points.front().leakage, 0.4);
+  const Choice found{.leakage = 0.5, .found = true, .accept_inconclusive = true};
+  EXPECT_DOUBLE_EQ(candidates_of(both, found, "curve").points.front().leakage, 0.25)
+      << "0.2 were found, and more rows would find more";
+}
+
 TEST(Pick, AModelOutsideTheRunIsRefused) {
   CurveTable bad = curve();
   bad.rows.front().set("model", "../other.ppan");
