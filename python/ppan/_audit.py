@@ -70,7 +70,7 @@ class AuditReport:
 
     @property
     def upper_end(self) -> float:
-        """What the finding allows for, nats: limits and choices are judged by it."""
+        """Upper end of the finding, nats: limits and choices are judged by it."""
         return float(self._numbers["upper_end"])
 
     @property
@@ -103,7 +103,7 @@ class AuditReport:
 
     def __repr__(self) -> str:
         found = self.leakage
-        return f"<ppan.AuditReport: {found.bound} {found.nats:.4f} nats by {found.method}; allows for {self.upper_end:.4f}>"
+        return f"<ppan.AuditReport: {found.bound} {found.nats:.4f} nats by {found.method}; upper end {self.upper_end:.4f}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self._text)}</pre>"

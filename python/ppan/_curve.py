@@ -80,8 +80,8 @@ class CurveFiles(ABC, Generic[_AnyModel]):
 
     @property
     def points_(self) -> Any:
-        """A frame with a row for each trained point: distortion, leakage (nats) with its 95 % interval, what the audit
-        allows for (``upper_end``), the least leakage that it would have found (``power``), an upper bound that holds for
+        """A frame with a row for each trained point: distortion, leakage (nats) with its 95 % interval, the upper
+        end of the finding (``upper_end``), the least leakage that it would have found (``power``), an upper bound that holds for
         every attacker, and what a recipient's task loses."""
         rows = [row for row in self._core.rows() if row["series"] == self._learned]
         columns: dict[str, list[Any]] = {name: [row.get(key) for row in rows] for name, key in _COLUMNS.items()}
@@ -114,8 +114,8 @@ class CurveFiles(ABC, Generic[_AnyModel]):
         Exactly one of ``leakage`` (what leaks at most this, nats), ``budget`` (the least leakage at a
         distortion of at most this), ``point`` (a trained point, by its number) and ``task_loss`` (the least leakage at
         which no task loses more). By leakage it is the least distortion, with a task among what serves it as well as the best
-        within one standard error; ``least_distortion`` looks at no task. ``measure`` says by what leakage is judged: "upper_end", what the audit allows for, or
-        "found", what it found.
+        within one standard error; ``least_distortion`` looks at no task. ``measure`` says by what leakage is judged: "upper_end",
+        the upper end of the finding, or "found", the finding itself.
         """
         if measure not in ("upper_end", "found"):
             raise UsageError(f"measure: '{measure}' is not known", 'it is "upper_end" or "found"')

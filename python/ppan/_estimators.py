@@ -313,7 +313,7 @@ class Release(TransformerMixin, _Base):  # type: ignore[misc]
     sensitive : str or list of str, default None
         As in :class:`TradeOff`. In a pipeline name it: then ``y`` is what a recipient predicts, a task.
     leakage : float, default None
-        Most leakage, nats, by what the audit allows for; of all mechanisms that keep it the one of least distortion.
+        Most leakage, nats, by the upper end of the audit; of all mechanisms that keep it the one of least distortion.
     budget : float, default None
         Most distortion, instead of ``leakage``; one mechanism is trained for it. Default, when neither is given: 0.1.
     measure : "upper_end" or "found"

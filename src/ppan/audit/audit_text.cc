@@ -120,7 +120,7 @@ void add_power(const AttributeAudit& a, const Words& words, std::string& text) {
   text +=
       fmt::format("  power: this audit finds {} and more with probability 0.9 (planted leaks, both kinds)\n",
                   words.amount(a.power->nats));
-  text += fmt::format("  so the finding allows for up to {}\n", words.amount(a.upper_end));
+  text += fmt::format("  upper end of the finding: {}\n", words.amount(a.upper_end));
 }
 
 std::string place_of(const FeatureSource& where) {
@@ -158,7 +158,7 @@ void add_side(const AttributeAudit& a, const Words& words, std::string& text) {
                         words.amount(a.side->side.nats), words.interval(a.side->side),
                         words.amount(a.side->both.nats), words.interval(a.side->both));
     text += fmt::format(
-        "  so the release adds {} (95 % interval {}, allows for up to {}); release and side apart sum to "
+        "  so the release adds {} (95 % interval {}, upper end {}); release and side apart sum to "
         "{}\n",
         words.amount(a.side->additional.value), words.interval(a.side->additional.interval95),
         words.number(a.side->upper_end), words.amount(a.side->bound));
@@ -318,7 +318,7 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
   }
   if (report.joint) {
     text += fmt::format(
-        "\njointly: leakage of {} is {} (95 % interval {}, allows for up to {}); {} to be known{}\n",
+        "\njointly: leakage of {} is {} (95 % interval {}, upper end {}); {} to be known{}\n",
         fmt::join(report.joint->names, " and "), words.amount(report.joint->leakage.nats),
         words.interval(report.joint->leakage), words.number(report.joint->upper_end),
         words.number(report.joint->entropy),
@@ -340,7 +340,7 @@ std::string to_text(const AuditReport& report, InformationUnit unit) {
   for (const std::string& column : report.not_audited) text += fmt::format("not audited: {}\n", column);
   if (report.limit) {
     text += fmt::format("\nlimit {}: {}\n", words.amount(*report.limit),
-                        report.within_limit() ? "what every finding allows for stays within it"
+                        report.within_limit() ? "the upper end of every finding stays within it"
                                               : fmt::format("NOT shown to be kept for {}",
                                                             fmt::join(report.over_limit(), ", ")));
   }
