@@ -90,8 +90,10 @@ TEST(AttackSplit, EveryRowIsInOnePart) {
 TEST(RowHash, EqualRowsAndNoOthersHaveTheSame) {
   const std::vector<std::string> markers{""};
   AuditTable table;
-  table.columns.push_back(column_of_cells("a", {"x", "x", "x ", "y"}, markers));
-  table.columns.push_back(column_of_cells("b", {"1", "1", "1", "1"}, markers));
+  const std::vector<std::string> first{"x", "x", "x ", "y"};
+  const std::vector<std::string> second{"1", "1", "1", "1"};
+  table.columns.push_back(column_of_cells("a", first, markers));
+  table.columns.push_back(column_of_cells("b", second, markers));
   const std::vector<std::uint64_t> hash = row_hashes(table);
   EXPECT_EQ(hash[0], hash[1]);
   EXPECT_NE(hash[0], hash[2]);
