@@ -13,8 +13,8 @@ auc_original the same trees tested on the original rows of the same people
 distortion   mean over columns of the distance from the original, 1: as far as another person's row
 
 Methods: ppan:FAMILY (auto, noisy-code, codebook, ... as far as the binary knows them), ppan-columns:FAMILY and ppan-task:FAMILY (privacy.usefulness =
-"columns", "task", the latter of codebooks only; without: "both", what `ppan init --task` writes). Released are the trained points, and what `ppan pick --leakage --found` makes of the run for
-shares from 1 to 90 % of the leakage that the same attackers find in the custodian's own rows (mixtures of two points),
+"columns", "task", the latter of codebooks only; without: "both", what `ppan init --task` writes). Released are the trained points, the releases that redraw
+some columns (of heads), and what `ppan pick --leakage --found` makes of the run for shares from 1 to 90 % of the leakage that the same attackers find in the custodian's own rows (mixtures of two points),
 unchanged, dropping (columns one after the other, greedily by leakage saved per AUC lost), randomised (categories by randomised response,
 numbers replaced by another row's, each with a probability), gaussian (noise on the encoding, categories by the largest), mdav (microaggregation
 to groups of k; our own plain implementation), correlation-remover (fairlearn), disparate-impact (AIF360), lfr (AIF360's learned fair
@@ -311,7 +311,7 @@ def ppan(table, given, family, usefulness):
         *(["--set", f"privacy.usefulness={usefulness}"] if usefulness else []), "--set", "audit.quick=true", "--set", "release.unknown=nearest")
     half = np.arange(table.fit.sum()) % 2 == 0
     own = leakage(table.encoded[table.fit], table.x[table.fit], half, ~half)[0]
-    models = sorted((work / "run").glob("point-*.ppan"))
+    models = [*sorted((work / "run").glob("point-*.ppan")), *sorted((work / "run").glob("redrawn-*.ppan"))]
     for percent in PICKED:
         picked = work / f"picked-{percent}.ppan"
         wanted = ["pick", work / "run", "--leakage", own * percent / 100, "--found", "--accept-inconclusive", "-o", picked, "--force"]
