@@ -13,8 +13,8 @@ auc_original the same trees tested on the original rows of the same people
 distortion   mean over columns of the distance from the original, 1: as far as another person's row
 
 Methods: ppan:FAMILY (auto, noisy-code, codebook, ... as far as the binary knows them), ppan-columns:FAMILY and ppan-task:FAMILY (privacy.usefulness =
-"columns", "task", the latter of codebooks only; without: "both", what `ppan init --task` writes). Released are the trained points, and what `ppan pick --leakage` makes of the run for
-nine tenths of 10, 25, 50, 75 and 90 % of the leakage that the same attackers find in the custodian's own rows,
+"columns", "task", the latter of codebooks only; without: "both", what `ppan init --task` writes). Released are the trained points, the releases that redraw
+some columns (of heads), and what `ppan pick --leakage --found` makes of the run for shares from 1 to 90 % of the leakage that the same attackers find in the custodian's own rows (mixtures of two points),
 unchanged, dropping (columns one after the other, greedily by leakage saved per AUC lost), randomised (categories by randomised response,
 numbers replaced by another row's, each with a probability), gaussian (noise on the encoding, categories by the largest), mdav (microaggregation
 to groups of k; our own plain implementation), correlation-remover (fairlearn), disparate-impact (AIF360), lfr (AIF360's learned fair
@@ -306,14 +306,15 @@ def ppan(table, given, family, usefulness):
 
     run("init", work / "fit.csv", "--sensitive", table.hide, "--task", table.task, "-o", work / "job.toml", "--force")
     more = ["--epochs", given.epochs] if given.epochs else []
-    run("curve", work / "job.toml", "--out", work / "run", "--force", "--quiet", "--points", given.points, *more, "--set", f"mechanism.family={family}",
+    again = given.again and (work / "run").is_dir()
+    run("curve", work / "job.toml", "--out", work / "run", "--resume" if again else "--force", "--quiet", "--points", given.points, *more, "--set", f"mechanism.family={family}",
         *(["--set", f"privacy.usefulness={usefulness}"] if usefulness else []), "--set", "audit.quick=true", "--set", "release.unknown=nearest")
     half = np.arange(table.fit.sum()) % 2 == 0
     own = leakage(table.encoded[table.fit], table.x[table.fit], half, ~half)[0]
-    models = sorted((work / "run").glob("point-*.ppan"))
-    for percent in LEVELS:
+    models = [*sorted((work / "run").glob("point-*.ppan")), *sorted((work / "run").glob("redrawn-*.ppan"))]
+    for percent in PICKED:
         picked = work / f"picked-{percent}.ppan"
-        wanted = ["pick", work / "run", "--leakage", 0.9 * own * percent / 100, "--found", "--accept-inconclusive", "-o", picked, "--force"]
+        wanted = ["pick", work / "run", "--leakage", own * percent / 100, "--found", "--accept-inconclusive", "-o", picked, "--force"]
         if subprocess.run([given.ppan, *map(str, wanted)], capture_output=True, check=False).returncode == 0:  # otherwise no point leaks so little
             models.append(picked)
     for model in models:
@@ -339,7 +340,8 @@ METHODS = {"unchanged": unchanged, "dropping": dropping, "randomised": randomise
            "correlation-remover": correlation_remover, "disparate-impact": disparate_impact, "lfr": lfr, "residuals": residuals}
 USUAL = ("unchanged,ppan:auto,ppan-columns:auto,ppan:codebook,dropping,randomised,gaussian,mdav,correlation-remover,disparate-impact,lfr,residuals,"
          "sdv-copula,sdv-ctgan")
-LEVELS = (10, 25, 50, 75, 90)  # percent of the leakage of the table itself
+LEVELS = (10, 25, 50, 75, 90)  # percent of the leakage of the table itself: where methods are compared
+PICKED = (1, 2, 4, 8, 15, 25, 40, 60, 90)  # the same: what is asked of ppan pick
 
 
 def method(name, table, given):
@@ -446,6 +448,7 @@ def main():
     parser.add_argument("--points", type=int, default=6)
     parser.add_argument("--candidates", type=int, default=6, help="columns that greedy dropping tries")
     parser.add_argument("--epochs", type=int, help="of ppan; default: its own")
+    parser.add_argument("--again", action="store_true", help="go on with the runs of ppan that --out holds")
     parser.add_argument("--rows", type=int, help="rows taken of the table; default: all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=pathlib.Path, required=True)

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <vector>
 
+#include "ppan/audit/ball_counter.h"
 #include "ppan/core/error.h"
 #include "ppan/core/parallel.h"
 #include "ppan/core/random.h"
@@ -73,41 +74,21 @@ class NearestByMaximum {
   std::vector<double> squared_;  // rising
 };
 
-/// Counts what a tree finds within a squared radius.
-class Counter {
- public:
-  explicit Counter(double squared_radius) : squared_radius_(squared_radius) {}
-  [[nodiscard]] double worstDist() const { return squared_radius_; }
-  [[nodiscard]] bool full() const { return true; }
-  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(count_); }
-  bool addPoint(double /*distance*/, std::uint32_t /*point*/) {
-    ++count_;
-    return true;
-  }
-  [[nodiscard]] Index count() const { return count_; }
-
- private:
-  double squared_radius_;
-  Index count_ = 0;
-};
-
 /// How many other points of a cloud lie strictly within a distance of one of them.
 class Neighbourhood {
  public:
-  explicit Neighbourhood(Matrix<double> points) : cloud_{std::move(points)} {
-    const Index n = cloud_.points.cols();
-    if (cloud_.points.rows() > 1) {
-      tree_ = std::make_unique<Tree>(static_cast<std::uint32_t>(cloud_.points.rows()), cloud_);
+  explicit Neighbourhood(const Matrix<double>& points) {
+    if (points.rows() > 1) {
+      balls_ = std::make_unique<BallCounter>(points);
       return;
     }
-    std::vector<Index> order(static_cast<std::size_t>(n));
+    std::vector<Index> order(static_cast<std::size_t>(points.cols()));
     std::iota(order.begin(), order.end(), Index{0});
-    std::sort(order.begin(), order.end(),
-              [&](Index a, Index b) { return cloud_.points(0, a) < cloud_.points(0, b); });
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) { return points(0, a) < points(0, b); });
     sorted_.resize(order.size());
     rank_.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      sorted_[i] = cloud_.points(0, order[i]);
+      sorted_[i] = points(0, order[i]);
       rank_[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
     }
   }
@@ -115,20 +96,16 @@ class Neighbourhood {
   [[nodiscard]] Index count(Index point, double squared_distance) const {
     // The k-th neighbour itself often lies exactly at the distance and must not count, whatever the rounding.
     const double squared = squared_distance * (1 - 1e-12);
-    if (tree_) {
-      Counter counter(squared);
-      tree_->findNeighbors(counter, cloud_.points.col(point).data(), nanoflann::SearchParams());
-      return counter.count() - (squared > 0 ? 1 : 0);
-    }
+    if (balls_) return balls_->count(point, squared) - (squared > 0 ? 1 : 0);
     // On a line: two binary searches, then settled by the very differences the distance was computed from.
     const double distance = std::sqrt(squared);
-    const double here = cloud_.points(0, point);
+    const Index rank = rank_[static_cast<std::size_t>(point)];
+    const double here = sorted_[static_cast<std::size_t>(rank)];
     const auto inside = [&](Index i) {
       const double difference = sorted_[static_cast<std::size_t>(i)] - here;
       return difference * difference < squared;
     };
     const auto size = static_cast<Index>(sorted_.size());
-    const Index rank = rank_[static_cast<std::size_t>(point)];
     Index first = std::min<Index>(
         rank, std::lower_bound(sorted_.begin(), sorted_.end(), here - distance) - sorted_.begin());
     while (first > 0 && inside(first - 1)) --first;
@@ -141,10 +118,9 @@ class Neighbourhood {
   }
 
  private:
-  Cloud cloud_;
-  std::unique_ptr<Tree> tree_;
-  std::vector<double> sorted_;
-  std::vector<Index> rank_;  // position of each point in sorted_
+  std::unique_ptr<BallCounter> balls_;  // of several dimensions
+  std::vector<double> sorted_;          // of one
+  std::vector<Index> rank_;             // position of each point in sorted_
 };
 
 /// psi(1) .. psi(count): psi(1) = -gamma, psi(j+1) = psi(j) + 1/j.
@@ -156,9 +132,13 @@ std::vector<double> digamma_table(Index count) {
 }
 
 /// The estimator itself, on points that are columns: the first dim_x rows x, the others z.
-double ksg(const Matrix<double>& joint, Index dim_x, int k, int threads) {
-  const Index n = joint.cols();
-  const Cloud cloud{joint};
+double ksg(const Matrix<double>& points, Index dim_x, int k, int threads) {
+  const Index n = points.cols();
+  // In the order of a tree's leaves, neighbours lie beside each other in memory.
+  const std::vector<std::uint32_t> order =
+      Tree(static_cast<std::uint32_t>(points.rows()), Cloud{points}).vAcc;
+  const Cloud cloud{points(Eigen::all, order)};
+  const Matrix<double>& joint = cloud.points;
   const Tree tree(static_cast<std::uint32_t>(joint.rows()), cloud);
   const Neighbourhood near_x(joint.topRows(dim_x));
   const Neighbourhood near_z(joint.bottomRows(joint.rows() - dim_x));
@@ -171,8 +151,9 @@ double ksg(const Matrix<double>& joint, Index dim_x, int k, int threads) {
     for (Index i = chunk * kChunk; i < end; ++i) {
       NearestByMaximum nearest(joint, dim_x, i, k);
       tree.findNeighbors(nearest, joint.col(i).data(), nanoflann::SearchParams());
-      term[static_cast<std::size_t>(i)] = psi[static_cast<std::size_t>(near_x.count(i, nearest.kth())) + 1] +
-                                          psi[static_cast<std::size_t>(near_z.count(i, nearest.kth())) + 1];
+      term[order[static_cast<std::size_t>(i)]] =
+          psi[static_cast<std::size_t>(near_x.count(i, nearest.kth())) + 1] +
+          psi[static_cast<std::size_t>(near_z.count(i, nearest.kth())) + 1];
     }
   });
   const double mean = std::accumulate(term.begin(), term.end(), 0.0) / static_cast<double>(n);
