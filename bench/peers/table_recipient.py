@@ -57,7 +57,8 @@ class Table:
     def __init__(self, given):
         self.fit, self.use = (pd.read_csv(path, keep_default_na=False) for path in (given.fit, given.use))
         self.hide, self.task = given.hide, given.task
-        self.columns = [c for c in self.fit.columns if c not in (self.hide, self.task)]
+        # `ppan init` leaves out what has one value everywhere.
+        self.columns = [c for c in self.fit.columns if c not in (self.hide, self.task) and self.fit[c].nunique() > 1]
         both = pd.concat([self.fit, self.use])
         self.words = {c: {str(v): i for i, v in enumerate(both[c].unique())} for c in self.columns
                       if not pd.api.types.is_numeric_dtype(both[c])}

@@ -57,6 +57,10 @@ bool learned_series(std::string_view series) {
   return series.starts_with("ppan/") && series != "ppan/hull" && series != "ppan/redrawn";
 }
 
+bool has_forecast(const CurveRow& row) {
+  return row.number(curve_column::kForecast) && row.number(curve_column::kUpperEnd);
+}
+
 std::vector<Recommendation> recommend(const CurveTable& table) {
   std::vector<Recommendation> found;
   const auto add = [&](const char* title, const char* why, std::optional<std::size_t> row) {
@@ -69,7 +73,8 @@ std::vector<Recommendation> recommend(const CurveTable& table) {
     if (!learned_series(series)) continue;
     std::vector<Spot> spots = spots_of(table, series);
     std::erase_if(spots, [&](const Spot& spot) {
-      return table.rows[spot.row].text(curve_column::kInconclusive) == "yes";
+      const CurveRow& row = table.rows[spot.row];
+      return row.text(curve_column::kInconclusive) == "yes" && !has_forecast(row);
     });
     if (spots.empty()) continue;
     add("Knee of the curve", "Up to here distortion buys much privacy; beyond it, less and less.",

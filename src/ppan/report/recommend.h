@@ -20,9 +20,14 @@ struct Recommendation {
 /// True of a series of trained points: ppan/..., the hull and redrawn columns not counted.
 bool learned_series(std::string_view series);
 
+/// Attackers that were still getting stronger with more rows found less than there is. Where their learning
+/// curve was forecast, the upper end (curve_column::kUpperEnd) holds what any number of rows would find, and
+/// a release can be judged by it.
+bool has_forecast(const CurveRow& row);
+
 /// For each learned series up to three points, judged by the upper end of each point's interval, widened by
 /// what its audit would have missed, where that is known. Points whose audit was inconclusive are not
-/// recommended:
+/// recommended unless they have a forecast:
 /// - the knee: with distortion and leakage each scaled to [0, 1], the point farthest below the line between
 /// the ends;
 /// - half: the least distortion at which at most half of the series' greatest leakage is left;

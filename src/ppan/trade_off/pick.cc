@@ -15,6 +15,7 @@
 #include "ppan/core/printable.h"
 #include "ppan/core/suggest.h"
 #include "ppan/report/not_seen.h"
+#include "ppan/report/recommend.h"
 
 namespace ppan {
 
@@ -51,13 +52,6 @@ std::optional<double> known_bound(const CurveRow& row) {
 
 bool inconclusive(const CurveRow& row) {
   return row.text(curve_column::kInconclusive) == "yes" && !known_bound(row);
-}
-
-// Attackers that were still getting stronger with more rows found less than there is. Where their learning
-// curve was forecast, the upper end holds what any number of rows would find, and there is something to judge
-// the release by.
-bool has_forecast(const CurveRow& row) {
-  return row.number(curve_column::kForecast) && row.number(curve_column::kUpperEnd);
 }
 
 double judged_leakage(const CurveRow& row, bool found) {
@@ -208,6 +202,8 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
       throw Error(ErrorCode::kUsage,
                   fmt::format("{}: {}", name, unknown_name("measure", *choice.measure, known)));
   }
+  // Leakage decides or is compared; whoever names a point or a measure is told what is not known of it.
+  const bool by_leakage = choice.leakage || choice.budget || choice.task_loss;
   // Independent rows tell as little as one row for everybody, and a recipient can use them.
   const bool independent = std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) {
     return row.series == "reference/independent";
@@ -219,7 +215,7 @@ Candidates candidates_of(const CurveTable& curve, const Choice& choice, const st
     if (model.empty() || row.series == "ppan/hull" || !row.distortion || !row.leakage) continue;
     if (model != std::filesystem::path(model).filename().string())
       throw Error(ErrorCode::kBadInput, fmt::format("{}: model '{}' is not a file of the run", name, model));
-    if (inconclusive(row) && !choice.accept_inconclusive && !(choice.leakage && has_forecast(row))) {
+    if (inconclusive(row) && !choice.accept_inconclusive && !(by_leakage && has_forecast(row))) {
       out.left_out.push_back(is_point(row) ? fmt::format("point {}", numbers[i])
                                            : fmt::format("'{}'", row.text("label")));
       continue;

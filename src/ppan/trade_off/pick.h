@@ -35,8 +35,8 @@ struct Choice {
   /// getting stronger. Otherwise by what their audit allows for: the upper end of the interval and of what it
   /// may have missed.
   bool found = false;
-  /// Take points too whose audit would have found more with more rows. By leakage they are taken anyway if
-  /// there is a forecast of how much more: it is part of what they are judged by.
+  /// Take points too whose audit would have found more with more rows. By leakage, budget and task loss they
+  /// are taken anyway if there is a forecast of how much more: it is part of what they are judged by.
   bool accept_inconclusive = false;
   [[nodiscard]] Problems check() const;
 };

@@ -346,6 +346,26 @@ TEST(Recommend, JudgesByTheUpperEndOfTheInterval) {
   for (const Recommendation& pick : picks) EXPECT_NE(pick.row, 1U);
 }
 
+// A point whose attackers were still learning is judged by the forecast of what they would find; without one
+// it is not recommended.
+TEST(Recommend, AnInconclusivePointNeedsAForecast) {
+  CurveTable table = curve_of({{0, 1}, {0.1, 0.2}, {0.8, 0.15}});
+  table.rows[1].set(curve_column::kInconclusive, "yes");
+  const auto half = [&] {
+    for (const Recommendation& found : recommend(table))
+      if (found.title == "Half the leakage") return found.row;
+    return table.rows.size();
+  };
+  const auto knee = [&] { return recommend(table).front(); };
+  EXPECT_EQ(half(), 2U);
+  table.rows[1].set(curve_column::kForecast, 0.22);
+  table.rows[1].set(curve_column::kUpperEnd, 0.3);
+  EXPECT_EQ(knee().title, "Knee of the curve");
+  EXPECT_EQ(knee().row, 1U);
+  table.rows[1].set(curve_column::kUpperEnd, 0.99);  // for all that is known it is no better than the first
+  EXPECT_EQ(half(), 2U);
+}
+
 TEST(Recommend, HasNothingToSayAboutReferencesOrAnEmptyCurve) {
   EXPECT_TRUE(recommend({}).empty());
   EXPECT_TRUE(recommend(curve_of({{0, 1}, {1, 0}}, "reference/noise")).empty());
