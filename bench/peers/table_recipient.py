@@ -57,7 +57,8 @@ class Table:
     def __init__(self, given):
         self.fit, self.use = (pd.read_csv(path, keep_default_na=False) for path in (given.fit, given.use))
         self.hide, self.task = given.hide, given.task
-        self.columns = [c for c in self.fit.columns if c not in (self.hide, self.task)]
+        # `ppan init` leaves out what has one value everywhere.
+        self.columns = [c for c in self.fit.columns if c not in (self.hide, self.task) and self.fit[c].nunique() > 1]
         both = pd.concat([self.fit, self.use])
         self.words = {c: {str(v): i for i, v in enumerate(both[c].unique())} for c in self.columns
                       if not pd.api.types.is_numeric_dtype(both[c])}
@@ -239,7 +240,7 @@ def picked(given, scratch):
     with open(pathlib.Path(given.run) / "curve.csv", newline="") as file:
         unchanged = [float(row["leakage"]) for row in csv.DictReader(file) if row["series"] == "reference/unchanged"]
     for share in [float(s) for s in given.shares.split(",") if s and unchanged]:
-        for name, more in (("pick", []), ("pick-found", ["--found"])):
+        for name, more in (("pick", []), ("pick-found", ["--found", "--accept-inconclusive"])):
             to = scratch / f"{name}-{share:g}.ppan"
             done = subprocess.run([given.ppan, "pick", given.run, "--leakage", f"{share * unchanged[0]:.6g}", *more, "-o", str(to)],
                                   capture_output=True, text=True)

@@ -343,6 +343,18 @@ AnyModel chosen_model(const Candidates& from, const HullMixture& mixture, const 
   return out;
 }
 
+namespace {
+
+// Points that were left out may be the most useful ones, so whoever picks is told what they would give.
+std::optional<HullPoint> with_inconclusive(const std::filesystem::path& run, Choice choice,
+                                           const HullMixture& instead) {
+  choice.accept_inconclusive = true;
+  const HullPoint point = choose(candidates_of(run, choice), choice).point;
+  return point.distortion < instead.point.distortion ? std::optional(point) : std::nullopt;
+}
+
+}  // namespace
+
 Picked pick(const std::filesystem::path& run, const Choice& choice, InformationUnit unit) {
   require_none(choice.check(), "this point cannot be picked");
   const Candidates candidates = candidates_of(run, choice);
@@ -351,6 +363,7 @@ Picked pick(const std::filesystem::path& run, const Choice& choice, InformationU
                        [&](const std::string& file) { return load_any_model(run / file); }),
           mixture.point.leakage,
           candidates.left_out,
+          candidates.left_out.empty() ? std::nullopt : with_inconclusive(run, choice, mixture),
           choice.found,
           task_loss_of(candidates, mixture),
           beyond_power(candidates, choice, mixture),
@@ -402,6 +415,12 @@ std::string to_text(const Picked& picked, InformationUnit unit) {
   // Labels have commas of their own: "age, job redrawn".
   if (!picked.left_out.empty())
     text += fmt::format("\n  others      left out as inconclusive: {}", fmt::join(picked.left_out, "; "));
+  if (picked.with_inconclusive)
+    text += fmt::format(
+        "\n              --accept-inconclusive would give a distortion of {:.4g}, judged by the forecast of "
+        "how "
+        "much more rows would reveal",
+        picked.with_inconclusive->distortion);
   const bool audited = std::visit([](const auto& model) { return model.audit.has_value(); }, picked.model);
   return audited
              ? text

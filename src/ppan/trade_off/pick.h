@@ -79,8 +79,10 @@ struct Picked {
   AnyModel model;
   double leakage = 0;                   ///< By which it was chosen, nats.
   std::vector<std::string> left_out{};  ///< As in Candidates.
-  bool found = false;                   ///< As in Choice.
-  std::optional<double> task_loss{};    ///< Of a mixture: the mean of the losses of its parts.
+  /// What Choice::accept_inconclusive would give instead, where points were left out and it would cost less.
+  std::optional<HullPoint> with_inconclusive{};
+  bool found = false;                 ///< As in Choice.
+  std::optional<double> task_loss{};  ///< Of a mixture: the mean of the losses of its parts.
   /// If the audit is not powerful enough to show the requested leakage: its power, nats, and the share of the
   /// rows that come from a release of known leakage instead.
   std::optional<std::pair<double, double>> beyond_power{};
