@@ -89,6 +89,8 @@ class Pick(RunTest):
         table = self.rows()
         for row in table:
             row["inconclusive"] = "yes" if row["point"] == "1" else "no"
+            if row["point"] == "1":  # the one worth having, if it were sure
+                row.update(leakage="0.0005", leakage_high="0.001", leakage_upper_end="0.001", leakage_upper="", leakage_10x_rows="")
         os.makedirs(self.path("doubtful"), exist_ok=True)
         for name in os.listdir(self.path("run")):
             if name.endswith(".ppan"):
@@ -101,6 +103,10 @@ class Pick(RunTest):
         self.assertIn("was inconclusive", self.refuse(2, "pick", self.path("doubtful"), "--point", "1", "-o", out))
         self.assertIn("left out as inconclusive: point 1", self.succeed("pick", self.path("doubtful"), "--point", "2", "-o", out))
         self.succeed("pick", self.path("doubtful"), "--point", "1", "--accept-inconclusive", "-o", out, "--force")
+        told = self.succeed("pick", self.path("doubtful"), "--leakage", "0.01", "-o", out, "--force")
+        self.assertIn("--accept-inconclusive would give a distortion of", told)
+        told = self.succeed("pick", self.path("doubtful"), "--leakage", "0.01", "--accept-inconclusive", "-o", out, "--force")
+        self.assertNotIn("would give", told)
 
     def test_bits(self):
         self.assertIn(" bits (", self.pick("--leakage", "1", "--unit", "bits", "--accept-inconclusive")[0])
