@@ -181,7 +181,7 @@ def methods(context):
     for table, hide, task in tables:
         say(f"methods: {table.stem}")
         with tempfile.TemporaryDirectory() as out:
-            more = ["--points", 1, "--epochs", 1, "--candidates", 1] if context.smoke else ["--points", 5, "--rows", 16000]
+            more = ["--points", 1, "--epochs", 1, "--candidates", 1] if context.smoke else ["--points", 5, "--rows", 8000]
             more += ["--torch", torch2] if torch2 and not (context.smoke and hide == "secret") else []  # once is enough to keep it alive
             result = context.run([interpreter, "-B", PEERS / "table_methods.py", table, "--hide", hide, "--task", task, "--ppan", context.executable("ppan"), "--methods", usual,
                                   "--out", out, *more]).json()
