@@ -43,7 +43,7 @@ TEST(Relation, IsWorkedOutFromTheCellsOfARow) {
   EXPECT_EQ(value_of({.kind = kDivides}, {0.12, 0.36}), 2);
   EXPECT_EQ(value_of({.kind = kThirdOfTwo}, {1, 2, 3}), 0);
   EXPECT_EQ(value_of({.kind = kPairOfRemainders, .parameter = 4}, {1.23, 0.06}), 14);  // 3 and 2
-  EXPECT_EQ(value_of({.kind = kResidual}, {11, 8, kNone}), -100);                 // weights of 100 about 10
+  EXPECT_EQ(value_of({.kind = kResidual}, {11, 8, kNone}), -100);  // weights of 100 about 10
   EXPECT_EQ(value_of({.kind = kSumOfThreeRemainder, .parameter = 10}, {0.05, 0.05, 0.01}), 1);
 }
 
