@@ -91,7 +91,7 @@ class AuditReport:
 
     @property
     def within_limit(self) -> bool:
-        """False when a limit was set and what the findings allow for exceeds it."""
+        """False when a limit was set and the upper end of a finding exceeds it."""
         return bool(self._numbers["within_limit"])
 
     def to_dict(self) -> dict[str, Any]:
