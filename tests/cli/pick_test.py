@@ -103,10 +103,13 @@ class Pick(RunTest):
         self.assertIn("was inconclusive", self.refuse(2, "pick", self.path("doubtful"), "--point", "1", "-o", out))
         self.assertIn("left out as inconclusive: point 1", self.succeed("pick", self.path("doubtful"), "--point", "2", "-o", out))
         self.succeed("pick", self.path("doubtful"), "--point", "1", "--accept-inconclusive", "-o", out, "--force")
-        told = self.succeed("pick", self.path("doubtful"), "--leakage", "0.01", "-o", out, "--force")
-        self.assertIn("--accept-inconclusive would give a distortion of", told)
-        told = self.succeed("pick", self.path("doubtful"), "--leakage", "0.01", "--accept-inconclusive", "-o", out, "--force")
-        self.assertNotIn("would give", told)
+        sure = [float(row["leakage_upper_end"]) for row in table if row["model"] and row["point"] != "1" and row["leakage_upper_end"]]
+        by_leakage = ["pick", self.path("doubtful"), "--leakage", str(1.05 * min(sure)), "-o", out, "--force"]
+        self.assertIn("--accept-inconclusive would give a distortion of", self.succeed(*by_leakage))
+        self.assertNotIn("would give", self.succeed(*by_leakage, "--accept-inconclusive"))
+        by_leakage[3] = "0.01"
+        self.assertIn("point 1 was left out as inconclusive: --accept-inconclusive", self.refuse(2, *by_leakage))
+        self.succeed(*by_leakage, "--accept-inconclusive")
 
     def test_bits(self):
         self.assertIn(" bits (", self.pick("--leakage", "1", "--unit", "bits", "--accept-inconclusive")[0])

@@ -158,8 +158,13 @@ std::vector<HullMixture> at_most(double most, const Candidates& from) {
 
 constexpr std::string_view kRemedy = "release.task = \"drop\" omits a task, and roles.keep may be too long";
 
-// Rows that look at nobody leak more than is asked for only by what is released as it is.
+// Rows that do not depend on the person reveal more than is asked for only by columns that are released
+// unchanged.
 std::string why_no_less(const Candidates& from, double most, InformationUnit unit) {
+  if (!from.left_out.empty())
+    return fmt::format("{} {} left out as inconclusive: --accept-inconclusive includes {}",
+                       fmt::join(from.left_out, "; "), from.left_out.size() == 1 ? "was" : "were",
+                       from.left_out.size() == 1 ? "it" : "them");
   if (!from.floor || from.floor->second <= most) return {};
   if (from.floor->first > most)
     return fmt::format("columns that are released unchanged reveal {:g} {} on their own: {}",

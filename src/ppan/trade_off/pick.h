@@ -87,7 +87,7 @@ struct Picked {
   /// rows that come from a release of known leakage instead.
   std::optional<std::pair<double, double>> beyond_power{};
   /// Where columns that are released as they are tell half or more of what was asked for: what they tell, as
-  /// judged, nats, and the share of the rows that look at nobody instead.
+  /// judged, nats, and the share of the rows that are drawn independently of the person instead.
   std::optional<std::pair<double, double>> kept_tell{};
 };
 /// What it is and what it leaks, a line for each fact.
