@@ -82,7 +82,7 @@ def by_anonymeter(given, frame, hidden, _):
             "cpu_seconds": time.process_time() - start}
 
 
-def by_synthcity(given, frame, hidden, _):
+def by_synthcity(given, frame, hidden, scratch):
     with contextlib.redirect_stdout(sys.stderr):  # what it imports has things to say
         from synthcity.metrics.eval_attacks import DataLeakageLinear, DataLeakageXGB
         from synthcity.plugins.core.dataloader import GenericDataLoader
@@ -94,7 +94,7 @@ def by_synthcity(given, frame, hidden, _):
     share = table[half:]["hidden"].value_counts(normalize=True).max()
     start, best = time.process_time(), -1.0
     for metric in (DataLeakageLinear, DataLeakageXGB):
-        right = next(iter(metric(use_cache=False).evaluate(attacked, attacker).values()))
+        right = next(iter(metric(use_cache=False, workspace=scratch / "synthcity").evaluate(attacked, attacker).values()))
         best = max(best, right - 2.24 * np.sqrt(right * (1 - right) / (len(table) - half)) - share)
     return {"found": bool(best > 0), "value": float(best), "cpu_seconds": time.process_time() - start}
 
