@@ -52,7 +52,7 @@ class CurveCommand {
                          {task_->threads(), wanted_pieces(options_, domain), interrupted, steps});
     } catch (const Error&) {
       progress_.reset();
-      if (!directory.store().gone()) throw;
+      if (!directory.store().removed()) throw;
       directory.keep();
       say("ppan: another process has finished the run in {}\n", options_.out);
       return 0;

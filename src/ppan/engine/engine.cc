@@ -144,7 +144,7 @@ class Run {
 
   State done(const std::string& name, std::string bytes, bool made) {
     {
-      const std::scoped_lock told(told_);
+      const std::scoped_lock reporting(progress_mutex_);
       domain_.finished(name, bytes, made);
       ++finished_;
       if (options_.progress) options_.progress(finished_, work_.size());
@@ -167,7 +167,7 @@ class Run {
   std::vector<Work> work_;
   EngineResult result_;
   std::mutex mutex_;
-  std::mutex told_;
+  std::mutex progress_mutex_;  // one thread at a time reports
   std::size_t finished_ = 0;
   std::condition_variable changed_;
   std::exception_ptr failure_;

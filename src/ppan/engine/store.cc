@@ -100,7 +100,7 @@ std::optional<std::string> Store::get(const std::string& name) const {
 }
 
 void Store::require_there() const {
-  if (gone())
+  if (removed())
     throw Error(ErrorCode::kUsage,
                 fmt::format("another process has finished the run in {}", directory_.parent_path().string()));
 }
@@ -136,7 +136,7 @@ std::unique_ptr<Store::Claim> Store::claim(const std::string& name) {
   return std::make_unique<Claim>(file);
 }
 
-bool Store::gone() const {
+bool Store::removed() const {
   struct stat opened {};
   struct stat named {};
   if (::fstat(descriptor_, &opened) != 0 || ::stat(directory_.c_str(), &named) != 0) return true;

@@ -55,7 +55,7 @@ class Store {
   [[nodiscard]] std::unique_ptr<Claim> claim(const std::string& name);
 
   /// Whether another process has finished the run and removed the pieces.
-  [[nodiscard]] bool gone() const;
+  [[nodiscard]] bool removed() const;
   /// Removes all pieces and the directory.
   void remove();
 

@@ -120,13 +120,13 @@ struct ScoredPart {
 using Answers = std::vector<Matrix<float>>;
 
 // The expectation over the gate of log Q(x|z) (an image released as it is scores 0) and of being right.
-struct Told {
+struct Scores {
   Vector<double> log_likelihood;
   Vector<double> hit;
 };
-Told told(const Answers& answers, const ScoredPart& part) {
+Scores measure_scores(const Answers& answers, const ScoredPart& part) {
   const auto n = static_cast<Index>(part.x.size());
-  Told out{Vector<double>::Zero(n), Vector<double>::Zero(n)};
+  Scores out{Vector<double>::Zero(n), Vector<double>::Zero(n)};
   for (std::size_t r = 0; r < answers.size(); ++r) {
     const Matrix<float>& a = answers[r];
     for (Index i = 0; i < n; ++i) {
@@ -143,16 +143,16 @@ Told told(const Answers& answers, const ScoredPart& part) {
   return out;
 }
 
-double nats_told(const Answers& answers, const ScoredPart& part, std::int32_t levels) {
-  return empirical_entropy(part.x, levels) + told(answers, part).log_likelihood.mean();
+double nats_found(const Answers& answers, const ScoredPart& part, std::int32_t levels) {
+  return empirical_entropy(part.x, levels) + measure_scores(answers, part).log_likelihood.mean();
 }
 
 ImageAttackerScore score_of(std::string name, const Answers& on_selection, const ScoredPart& selection,
                             const Answers& on_reported, const ScoredPart& reported, std::int32_t levels) {
   ImageAttackerScore score{.name = std::move(name)};
-  score.selection = nats_told(on_selection, selection, levels);
+  score.selection = nats_found(on_selection, selection, levels);
   const Vector<double> base = log_share(reported.x, levels);
-  const auto [log_likelihood, hits] = told(on_reported, reported);
+  const auto [log_likelihood, hits] = measure_scores(on_reported, reported);
   const Vector<double> gain = log_likelihood - base;
   std::string method = "held-out log loss, " + score.name;
   if (reported.release.front().coded.minCoeff() < 1) method += "; unchanged images count as read";
@@ -364,7 +364,7 @@ class Attack {
       for (NetworkLearner& learner : learners_) {
         learner.network.epoch_done(
             done * batch,
-            nats_told({learner.log_probability(selection_.release.front())}, selection_, levels_));
+            nats_found({learner.log_probability(selection_.release.front())}, selection_, levels_));
       }
     }
   }

@@ -15,7 +15,7 @@
 #include "ppan/read/dependency.h"
 #include "ppan/read/profile.h"
 #include "ppan/read/table.h"
-#include "ppan/read/telling.h"
+#include "ppan/read/revealing.h"
 #include "ppan/source/byte_source.h"
 #include "ppan/source/csv_source.h"
 
@@ -25,8 +25,8 @@ namespace {
 constexpr std::int64_t kMostDependencyRows = 500'000;  // that are read whole to look for dependencies
 // Of what there is to know about a secret: a column that tells so much by itself may be the secret in other
 // words, and what is released as it is sets a floor under the leakage.
-constexpr double kTellingShare = 0.2;
-constexpr double kTellingKeptShare = 0.02;
+constexpr double kRevealingShare = 0.2;
+constexpr double kRevealingKeptShare = 0.02;
 
 bool listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -97,26 +97,26 @@ void note_dependencies(const Table& table, Schema& schema, std::map<std::string,
 
 // Says beside each column what it tells about a secret, if that is much; returns what the head of the job
 // should say. Shares only: the job is no place for values.
-std::vector<std::string> note_telling(const Table& table, const Schema& schema,
+std::vector<std::string> note_revealing_columns(const Table& table, const Schema& schema,
                                       std::map<std::string, ColumnRemark>& remarks) {
   std::vector<std::string> out;
   const std::vector<std::string> kept = schema.kept_columns();
   std::vector<std::string> released = schema.useful;
   released.insert(released.end(), kept.begin(), kept.end());
   for (const std::string& secret : schema.sensitive) {
-    for (const Telling& telling : find_telling(table, secret, released)) {
-      const bool as_it_is = listed(kept, telling.column);
-      if (telling.share < (as_it_is ? kTellingKeptShare : kTellingShare)) continue;
+    for (const RevealingColumn& found : find_revealing_columns(table, secret, released)) {
+      const bool as_it_is = listed(kept, found.column);
+      if (found.share < (as_it_is ? kRevealingKeptShare : kRevealingShare)) continue;
       const std::string how =
-          fmt::format("reveals at least {:.0f} % of the information about {}", 100 * telling.share, secret);
-      remarks[telling.column].text += fmt::format("; {} on its own", how);
+          fmt::format("reveals at least {:.0f} % of the information about {}", 100 * found.share, secret);
+      remarks[found.column].text += fmt::format("; {} on its own", how);
       if (!as_it_is) continue;
-      const bool task = listed(schema.task, telling.column);
+      const bool task = listed(schema.task, found.column);
       out.push_back(fmt::format(
           "{} is released unchanged and {} ({:.3f} nats; lower bound, 95 % interval {:.3f} to {:.3f}, "
           "frequencies in one half of the rows scored on the other): no release of this job reveals less. {}",
-          telling.column, how, telling.nats, std::max(0.0, telling.nats - 1.96 * telling.error),
-          telling.nats + 1.96 * telling.error,
+          found.column, how, found.nats, std::max(0.0, found.nats - 1.96 * found.error),
+          found.nats + 1.96 * found.error,
           task ? "release.task = \"drop\" omits it" : "Move it to roles.useful if that is too much"));
     }
   }
@@ -163,7 +163,7 @@ std::string draft_columns(JobFile& job, RowSource& reader, const DraftRoles& rol
     if (const auto second = again()) {
       const Table whole = read_table(*second, for_reading);
       note_dependencies(whole, job.table.schema, remarks);
-      warnings = note_telling(whole, job.table.schema, remarks);
+      warnings = note_revealing_columns(whole, job.table.schema, remarks);
     }
   }
   for (auto& entry : remarks) entry.second.text = one_line(std::move(entry.second.text));

@@ -215,7 +215,11 @@ class Plot {
     const Box clip{area_.left - kHit, area_.top - kHit, area_.right + kHit, area_.bottom + kHit};
     svg.add("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">",
             at(clip.left), at(clip.top), at(clip.right - clip.left), at(clip.bottom - clip.top));
-    for (const FigureSeries& series : figure_.series) draw_series(svg, series, x, series.second ? y2 : y);
+    for (const bool background : {true, false}) {
+      for (const FigureSeries& series : figure_.series) {
+        if (series.background == background) draw_series(svg, series, x, series.second ? y2 : y);
+      }
+    }
     if (use == SvgUse::kInline) draw_targets(svg, x, y);
     svg.add("</svg>");
   }
@@ -359,7 +363,8 @@ class Plot {
       if (!std::isfinite(low) || !std::isfinite(high)) continue;
       whiskers += fmt::format("M{0} {1}V{2}m-3 0h6M{0} {1}m-3 0h6", at(x.at(point.x)), at(low), at(high));
     }
-    if (!whiskers.empty()) svg.add("<path d=\"{}\" class=\"w\"/>", whiskers);
+    if (!whiskers.empty())
+      svg.add("<path d=\"{}\" class=\"{}\"/>", whiskers, series.background ? "w pale" : "w");
     // A lone point of a line would otherwise be invisible.
     if (!has_markers(series.kind) && run.size() > 1) return;
     for (const FigurePoint& point : run) {
@@ -552,6 +557,7 @@ std::string figure_style() {
       ".ppan-figure path,.ppan-figure circle{fill:none;stroke-linejoin:round}"
       ".ppan-figure .g{stroke:#e4e4e4}.ppan-figure .a{stroke:#555}"
       ".ppan-figure .k{stroke-width:2}.ppan-figure .w{stroke-width:1.2;opacity:.8}"
+      ".ppan-figure .pale{opacity:.3}"
       ".ppan-figure .h{stroke-width:1.6}.ppan-figure .b{stroke-width:1.4;fill-opacity:.16}"
       ".ppan-figure path.d{stroke-width:2.6;stroke-linecap:round;opacity:.4}"
       ".ppan-figure .target{fill:#000;fill-opacity:0;cursor:pointer}";

@@ -258,9 +258,9 @@ class Page {
     content_ += fmt::format(
         "q {0:.3f} {1:.3f} {2:.3f} RG {0:.3f} {1:.3f} {2:.3f} rg {3} w {4} J [{5}] 0 d{6}\n{7}{8}\nQ\n",
         colour.r, colour.g, colour.b, line, has("d") ? 1 : 0, dash,
-        band       ? " /Pale gs"
-        : has("d") ? " /Thin gs"
-                   : "",
+        band                      ? " /Pale gs"
+        : has("d") || has("pale") ? " /Thin gs"
+                                  : "",
         operators,
         band     ? "f"
         : filled ? "B"

@@ -218,6 +218,7 @@ Figure trade_off_figure(const CurveTable& table, const RunSummary& summary, cons
     FigureSeries series{
         .name = series_title(name), .kind = SeriesKind::kLineAndMarkers, .role = series_role(name, table)};
     if (name == "ppan/hull" || name == "reference/time-sharing") series.kind = SeriesKind::kLine;
+    series.background = starts_with(name, "reference/");
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const CurveRow& row = table.rows[i];
       if (row.series != name || !row.distortion || !row.leakage) continue;
@@ -253,7 +254,8 @@ std::optional<Figure> task_figure(const CurveTable& table, const RunSummary& sum
     FigureSeries series{
         .name = series_title(name),
         .kind = name.starts_with("ppan/") ? SeriesKind::kLineAndMarkers : SeriesKind::kMarkers,
-        .role = series_role(name, drawn)};
+        .role = series_role(name, drawn),
+        .background = starts_with(name, "reference/")};
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const CurveRow& row = table.rows[i];
       if (row.series != name || !row.leakage || !has_task_score(row)) continue;

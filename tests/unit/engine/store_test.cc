@@ -71,7 +71,7 @@ TEST_F(StoreTest, TellsWhenAnotherProcessHasFinished) {
   Store other(directory_, "this run");
   other.put("one", "bytes");
   other.remove();
-  EXPECT_TRUE(store.gone());
+  EXPECT_TRUE(store.removed());
   EXPECT_EQ(code_of([&] { store.put("two", "bytes"); }), ErrorCode::kUsage);
   EXPECT_FALSE(std::filesystem::exists(directory_));
 }

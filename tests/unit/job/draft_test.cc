@@ -70,7 +70,7 @@ TEST(Draft, TypesAreGuessedAndDoubtsAreWritten) {
 
 // What tells much of the secret is said by its share: of what is released as it is also at the top.
 TEST(Draft, WarnsOfColumnsThatTellTheSecret) {
-  const auto path = std::filesystem::temp_directory_path() / "ppan_draft_telling_test.csv";
+  const auto path = std::filesystem::temp_directory_path() / "ppan_draft_revealing_test.csv";
   std::string text = "secret,\"re\ncoded\",outcome,age\n";
   for (int i = 0; i < 400; ++i) {
     const bool secret = i * 7919 % 13 < 6;

@@ -133,6 +133,21 @@ TEST(Figure, DrawsZeroWidthIntervalsAndEqualValues) {
   EXPECT_EQ(count_of(svg, "class=\"w\""), 1);
 }
 
+TEST(Figure, DrawsTheBackgroundBelowTheOthersWithPaleIntervals) {
+  Figure figure = curve_of(2);
+  for (FigurePoint& point : figure.series[0].points) point.interval = Interval{point.y, point.y + 0.1};
+  FigureSeries reference = figure.series[0];
+  reference.role = SeriesRole::kReference;
+  reference.background = true;
+  figure.series.push_back(reference);
+  const std::string svg = to_svg(figure);
+  EXPECT_EQ(xml_fault(svg, {}, {"style"}), "");
+  const auto pale = svg.find("class=\"w pale\"");
+  const auto full = svg.find("class=\"w\"");
+  ASSERT_NE(full, std::string::npos);
+  EXPECT_LT(pale, full);
+}
+
 // The legend stands below the axes: its topmost entry lies under the lowest tick label.
 TEST(Figure, LegendNeverCoversData) {
   Figure figure = curve_of(5);

@@ -1,4 +1,4 @@
-#include "ppan/read/telling.h"
+#include "ppan/read/revealing.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,21 +12,21 @@
 namespace ppan {
 namespace {
 
-std::map<std::string, Telling> telling_of(const std::string& csv, const std::vector<ColumnSpec>& specs,
+std::map<std::string, RevealingColumn> revealing_columns(const std::string& csv, const std::vector<ColumnSpec>& specs,
                                           const std::string& about) {
   CsvSource reader(memory_source(csv));
   const Table table = read_table(reader, specs);
   std::vector<std::string> names;
   for (const ColumnSpec& spec : specs) names.push_back(spec.name);
-  std::map<std::string, Telling> out;
-  for (const Telling& one : find_telling(table, about, names)) out[one.column] = one;
+  std::map<std::string, RevealingColumn> out;
+  for (const RevealingColumn& one : find_revealing_columns(table, about, names)) out[one.column] = one;
   return out;
 }
 
 // A recoding tells everything, a coin nothing, and a symmetric channel with an error of 0.1 tells
 // log 2 - h(0.1) = 0.3681 nats (53 %): one standard error of that from 4,000 rows is 0.011 nats. `many` has a
 // level for nearly every row, which tells everything of the rows it was learned from and nothing of others.
-TEST(Telling, IsWhatOtherRowsConfirm) {
+TEST(RevealingColumns, IsWhatOtherRowsConfirm) {
   SeededRandom random(7);
   std::string csv = "secret,recoded,channel,number,coin,many\n";
   for (int r = 0; r < 4000; ++r) {
@@ -35,7 +35,7 @@ TEST(Telling, IsWhatOtherRowsConfirm) {
     csv += fmt::format("{},{},{},{:.4f},{},{}\n", secret ? "a" : "b", secret ? 7 : 3, other ? "x" : "y",
                        random.uniform() + (other ? 1 : 0), random.index(2), random.index(100000));
   }
-  const auto found = telling_of(csv,
+  const auto found = revealing_columns(csv,
                                 {{.name = "secret"},
                                  {.name = "recoded"},
                                  {.name = "channel"},
@@ -52,7 +52,7 @@ TEST(Telling, IsWhatOtherRowsConfirm) {
 }
 
 // A number that is told about, with cells missing, and identifiers.
-TEST(Telling, AboutNumbers) {
+TEST(RevealingColumns, AboutNumbers) {
   SeededRandom random(8);
   std::string csv = "id,income,tax,age\n";
   for (int r = 0; r < 2000; ++r) {
@@ -60,7 +60,7 @@ TEST(Telling, AboutNumbers) {
     csv += fmt::format("p{},{:.5f},{},{:.3f}\n", r, income,
                        r % 10 == 0 ? "" : fmt::format("{:.6f}", income / 5), random.uniform());
   }
-  const auto found = telling_of(csv,
+  const auto found = revealing_columns(csv,
                                 {{.name = "id", .type = ColumnType::kIdentifier},
                                  {.name = "income", .type = ColumnType::kReal},
                                  {.name = "tax", .type = ColumnType::kReal},
@@ -72,9 +72,9 @@ TEST(Telling, AboutNumbers) {
   EXPECT_LT(found.at("age").share, 0.005);
 }
 
-TEST(Telling, OfNextToNothing) {
-  EXPECT_TRUE(find_telling({}, "x", {}).empty());
-  const auto found = telling_of("a,b\n1,2\n1,3\n", {{.name = "a"}, {.name = "b"}}, "a");
+TEST(RevealingColumns, OfNextToNothing) {
+  EXPECT_TRUE(find_revealing_columns({}, "x", {}).empty());
+  const auto found = revealing_columns("a,b\n1,2\n1,3\n", {{.name = "a"}, {.name = "b"}}, "a");
   EXPECT_EQ(found.at("b").share, 0);  // a says the same of everybody
 }
 

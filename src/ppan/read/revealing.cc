@@ -1,4 +1,4 @@
-#include "ppan/read/telling.h"
+#include "ppan/read/revealing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -90,9 +90,9 @@ void score(const Coded& column, const Coded& about, bool first, Scores& out) {
 
 }  // namespace
 
-std::vector<Telling> find_telling(const Table& table, const std::string& about,
+std::vector<RevealingColumn> find_revealing_columns(const Table& table, const std::string& about,
                                   std::span<const std::string> columns) {
-  std::vector<Telling> out;
+  std::vector<RevealingColumn> out;
   if (table.rows < 2) return out;
   const Coded secret = coded(table.at(about), kSecretBins, kSecretBins);
   for (const std::string& name : columns) {

@@ -12,7 +12,7 @@
 
 namespace ppan {
 
-struct Telling {
+struct RevealingColumn {
   std::string column{};
   std::string about{};
   double nats = 0;  ///< Found on rows that were not used for learning: a lower bound. 0 if nothing was found.
@@ -24,7 +24,7 @@ struct Telling {
 /// Frequencies of values are learned from half of the rows and scored on the others, both ways, so chance
 /// relations do not count. Numbers with many values are divided at their quantiles. The result is a lower
 /// bound of what the column reveals.
-std::vector<Telling> find_telling(const Table& table, const std::string& about,
+std::vector<RevealingColumn> find_revealing_columns(const Table& table, const std::string& about,
                                   std::span<const std::string> columns);
 
 }  // namespace ppan
