@@ -26,6 +26,7 @@ namespace ppan {
   X(connect)                          \
   X(create_config)                    \
   X(create_decimal_type)              \
+  X(create_enum_type)                 \
   X(create_logical_type)              \
   X(create_table_function)            \
   X(data_chunk_get_size)              \
