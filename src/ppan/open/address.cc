@@ -137,7 +137,9 @@ bool ends_in(const std::string& text, std::initializer_list<std::string_view> en
 
 bool Address::is_file() const {
   const bool path = kind == AddressKind::kText || kind == AddressKind::kParquet || kind == AddressKind::kJson;
-  return (path && !is_pattern(place)) || (kind == AddressKind::kDatabase && !server);
+  std::error_code ignored;
+  const bool one = !is_pattern(place) || std::filesystem::exists(place, ignored);
+  return (path && one) || (kind == AddressKind::kDatabase && !server);
 }
 
 Address parse_address(std::string_view text) {

@@ -37,7 +37,7 @@ struct Address {
   std::string query{};
   std::string shown{};  ///< For messages.
 
-  /// Whether `place` is one path.
+  /// Whether `place` is one path: a file may have the name of a pattern.
   [[nodiscard]] bool is_file() const;
 };
 

@@ -272,7 +272,7 @@ class DuckdbSource final : public RowSource {
     // Parquet says at its end how many rows it has.
     if (address.kind == AddressKind::kParquet)
       all_ = session_.number(fmt::format("select sum(num_rows)::bigint from parquet_file_metadata({})",
-                                         duckdb_quoted(address.place, '\'')));
+                                         duckdb_files(address)));
     for (std::size_t c = 0; c < columns_.size(); ++c) read_.push_back(c);
   }
   DuckdbSource(const DuckdbSource&) = delete;
@@ -319,7 +319,7 @@ class DuckdbSource final : public RowSource {
 
  private:
   static std::string query_of(const Address& address) {
-    const std::string place = duckdb_quoted(address.place, '\'');
+    const std::string place = duckdb_files(address);
     if (address.kind == AddressKind::kParquet) return fmt::format("select * from read_parquet({})", place);
     if (address.kind == AddressKind::kJson)
       return fmt::format("select * from read_json({}, format = 'newline_delimited')", place);

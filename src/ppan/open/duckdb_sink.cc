@@ -457,7 +457,7 @@ class DuckdbSink final : public RowSink {
     if (address.kind != AddressKind::kParquet) return;
     const auto found =
         session_.number(fmt::format("select max(row_group_num_rows)::bigint from parquet_metadata({})",
-                                    duckdb_quoted(address.place, '\'')));
+                                    duckdb_files(address)));
     if (found && *found > 0) group_rows_ = *found;
   }
   // The engine holds a row group until it is written, so one of many columns has fewer rows.
