@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What a curve costs on an engine beside threads of one process: the same 12 points on two threads, two local processes, two Dask or Ray
 workers and two Spark executors, each in a process of its own. Where others use the machine the processor time says more than the seconds: what an engine adds to it is what it costs.
+With --kill one worker of each engine (of Spark: an executor) is killed by SIGKILL when it has done a point in the middle of the curve and not yet handed it over.
 
-  PYTHONPATH=build/python .venv/bin/python bench/clusters/engines.py [--rows N] [--epochs N] [--repeats N] [--engine threads local dask ray spark]
+  PYTHONPATH=build/python .venv/bin/python bench/clusters/engines.py [--rows N] [--epochs N] [--repeats N] [--kill] [--engine threads local dask ray spark]
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 # Starts the engine, says so, and fits when asked to: what starting costs is not counted.
 PROGRAM = """
-import contextlib, os, sys, tempfile, time, warnings
+import contextlib, hashlib, os, signal, sys, tempfile, time, warnings
 sys.path.insert(0, sys.argv[1])
 from conftest import people
 import ppan
@@ -42,8 +43,46 @@ def processor():
     return sum(found[pid] for pid in below if pid in found)
 
 
+class Dying:
+    # Does a task and dies of it, the first time.
+
+    def __init__(self, function, mark):
+        self.function, self.mark = function, mark
+
+    def __call__(self, numbered):
+        last, task = numbered
+        done = self.function(task)
+        if last:
+            try:
+                open(self.mark, "x").close()
+            except FileExistsError:
+                return done
+            pid = os.getpid()
+            while pid > 1 and b"CoarseGrainedExecutorBackend" not in open(f"/proc/{pid}/cmdline", "rb").read():
+                pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+            os.kill(pid if pid > 1 else os.getpid(), signal.SIGKILL)
+            time.sleep(600)
+        return done
+
+
+class Killing(ppan.engine.Engine):
+    def __init__(self, inner):
+        self.inner, self.mark = inner, os.path.join(tempfile.mkdtemp(), "dead")
+
+    def map(self, function, tasks):
+        middle = len(tasks) // 2 if len(tasks) > 2 else -1
+        return self.inner.map(Dying(function, self.mark), [(number == middle, task) for number, task in enumerate(tasks)])
+
+
+def digest(curve):
+    kept = [name for name in curve.points_ if "seconds" not in name]
+    words = [curve.points_[kept].to_csv().encode()]
+    words += [curve.pick(point=int(number), accept_inconclusive=True).to_bytes() for number in curve.points_["point"]]
+    return hashlib.sha256(b"".join(words)).hexdigest()
+
+
 def main():
-    name, rows, epochs = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    name, rows, epochs, kill = sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5] == "kill"
     with contextlib.ExitStack() as stack:
         where = None
         if name == "local":
@@ -70,11 +109,15 @@ def main():
             stack.callback(session.stop)
             session.sparkContext.parallelize(range(2), 2).map(abs).collect()  # executors and their Python are there
             where = ppan.engine.Spark()
+        if kill and where is not None:
+            where = Killing(where)
         frame = people(rows)
         ppan.TradeOff  # imports scikit-learn
         before, begin = processor(), time.monotonic()
         curve = ppan.TradeOff("marital", points=12, epochs=epochs, quick=True, threads=2, progress=False, engine=where).fit(frame)
-        print(f"{processor() - before:.1f} {time.monotonic() - begin:.1f} {sum(curve.points_['leakage']):.12f}")
+        print(f"{processor() - before:.1f} {time.monotonic() - begin:.1f} {digest(curve)}")
+        if kill and where is not None and not os.path.exists(where.mark):
+            sys.exit("nobody was killed")
 
 
 if __name__ == "__main__":
@@ -87,13 +130,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--repeats", type=int, default=1, help="engines take turns; medians are printed")
+    parser.add_argument("--kill", action="store_true", help="a worker midway")
     parser.add_argument("--engine", nargs="+", default=["threads", "local", "dask", "spark"])
     given = parser.parse_args()
     tests = Path(__file__).resolve().parents[2] / "python" / "tests"
     seen: dict[str, list[tuple[float, float, str]]] = {name: [] for name in given.engine}
     for _ in range(given.repeats):
         for name in given.engine:
-            command = [sys.executable, "-B", "-c", PROGRAM, str(tests), name, str(given.rows), str(given.epochs)]
+            command = [sys.executable, "-B", "-c", PROGRAM, str(tests), name, str(given.rows), str(given.epochs), "kill" if given.kill else ""]
             spent, seconds, digest = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
             seen[name].append((float(spent), float(seconds), digest))
             print(f"{name},{spent},{seconds}", file=sys.stderr, flush=True)

@@ -44,6 +44,21 @@ class Files(TypedTest):
         write_csv(self.path("yes.csv"), [{**row, "member": "yes"} for row in self.rows], COLUMNS)
         self.assertIn('column "member": the cell is an unknown level', self.release(self.path("yes.csv"), self.path("none.csv"), status=3))
 
+    def test_an_output_is_none_of_the_files_of_a_pattern(self):
+        """Otherwise the next release would take this one for people."""
+        os.makedirs(self.path("own", "below"))
+        write_csv(self.path("own", "1.csv"), self.rows[:9], COLUMNS)
+        for pattern in ("*.csv", "?.csv"):
+            self.release(self.path("own", pattern), self.path("own", "10.csv"), status=2 if pattern == "*.csv" else 0)
+        os.remove(self.path("own", "10.csv"))
+        message = self.release(self.path("own", "*.csv"), self.path("own", "below", "..", "out.csv"), status=2)
+        self.assertIn("is one of the files that", message)
+        self.release(self.path("own", "*.csv"), self.path("out.csv"), "--rejects", self.path("own", "bad.csv"), "--unknown", "reject", status=2)
+        self.release(self.path("own", "**", "*.parquet"), self.path("own", "below", "out.parquet"), status=2)
+        self.release(self.path("own", "**", "*.parquet"), self.path("own", "out.parquet"), status=2)
+        self.release(self.path("own", "*.csv"), self.path("own", "below", "out.csv"))
+        self.assertEqual(sorted(os.listdir(self.path("own"))), ["1.csv", "below"])
+
     def test_no_such_files(self):
         self.assertIn("no file is named", self.release(self.path("nowhere", "*.csv"), self.path("none.csv"), status=4))
 
@@ -227,6 +242,23 @@ class Duckdb(TypedTest):
         self.release(self.TYPED.format(self.path("many.csv")), self.path("many.parquet"), "--unknown", "nearest")
         ids = [line.split(",")[0] for line in self.released_csv(self.path("many.parquet"), "--unknown", "nearest").splitlines()[1:]]
         self.assertEqual(ids, [str(i) for i in range(20000)])
+
+    def test_a_file_may_have_the_name_of_a_pattern(self):
+        self.make_parquet("year1.parquet", f"select * from ({self.query}) limit 7")
+        os.rename(self.make_parquet("ten.parquet", f"select * from ({self.query}) limit 10"), self.path("year[1].parquet"))
+        self.release(self.path("year[1].parquet"), self.path("ten-out.parquet"))
+        self.assertEqual(self.rows_where("true", self.path("ten-out.parquet")), 10)
+        self.release(self.path("year[12].parquet"), self.path("seven-out.parquet"))
+        self.assertEqual(self.rows_where("true", self.path("seven-out.parquet")), 7)
+
+    def test_columns_that_no_model_looks_at_are_not_needed(self):
+        """They may hold what cannot even be worked out, unless the row is written to the rejects."""
+        query = f"select *, if(id = 500, error('this cell fails'), 'x') as more from ({self.query})"
+        self.release(query, self.path("seen.parquet"))
+        self.assertEqual(self.rows_where("true", self.path("seen.parquet")), 600)
+        message = self.release(query, self.path("none.parquet"), "--unknown", "reject", "--rejects", self.path("bad.csv"), status=3)
+        self.assertIn("this cell fails", message)
+        self.assertFalse(os.path.exists(self.path("none.parquet")))
 
     def test_lists_are_refused(self):
         message = self.release(f"select *, [1, 2] as visits from read_csv('{self.path('people.csv')}')", self.path("none.parquet"), status=3)

@@ -1,6 +1,7 @@
 #include "ppan/open/address.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cctype>
@@ -136,7 +137,9 @@ bool ends_in(const std::string& text, std::initializer_list<std::string_view> en
 
 bool Address::is_file() const {
   const bool path = kind == AddressKind::kText || kind == AddressKind::kParquet || kind == AddressKind::kJson;
-  return (path && !is_pattern(place)) || (kind == AddressKind::kDatabase && !server);
+  std::error_code ignored;
+  const bool one = !is_pattern(place) || std::filesystem::exists(place, ignored);
+  return (path && one) || (kind == AddressKind::kDatabase && !server);
 }
 
 Address parse_address(std::string_view text) {
@@ -160,6 +163,25 @@ Address parse_address(std::string_view text) {
     out.kind = AddressKind::kTexts;
   }
   return out;
+}
+
+bool names_file(const Address& address, const std::filesystem::path& file) {
+  const bool paths = address.kind == AddressKind::kTexts || address.kind == AddressKind::kParquet ||
+                     address.kind == AddressKind::kJson;
+  if (!paths || address.is_file()) return false;
+  const auto plain = [](const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  constexpr std::string_view kAnyDirectories = "**/";  // none as well
+  std::string pattern = plain(address.place);
+  const auto matches = [&](int flags) {
+    return ::fnmatch(pattern.c_str(), plain(file).c_str(), flags) == 0;
+  };
+  if (pattern.find("**") == std::string::npos) return matches(FNM_PATHNAME);
+  if (matches(0)) return true;
+  for (std::size_t at = 0; (at = pattern.find(kAnyDirectories)) != std::string::npos;)
+    pattern.erase(at, kAnyDirectories.size());
+  return matches(0);
 }
 
 std::string short_name(const Address& address) {

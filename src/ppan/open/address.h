@@ -37,12 +37,15 @@ struct Address {
   std::string query{};
   std::string shown{};  ///< For messages.
 
-  /// Whether `place` is one path.
+  /// Whether `place` is one path: a file may have the name of a pattern.
   [[nodiscard]] bool is_file() const;
 };
 
 /// Throws Error(kUsage) for an address that cannot be one.
 Address parse_address(std::string_view text);
+
+/// Whether an address is a pattern of files that names this file, or would if it were there.
+bool names_file(const Address& address, const std::filesystem::path& file);
 
 /// What a report calls the table: its file or its name.
 std::string short_name(const Address& address);

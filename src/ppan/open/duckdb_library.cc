@@ -67,6 +67,15 @@ std::string duckdb_quoted(const std::string& text, char quote) {
   return out;
 }
 
+std::string duckdb_files(const Address& address) {
+  if (!address.is_file()) return duckdb_quoted(address.place, '\'');
+  std::string plain;
+  for (const char c : address.place) plain += std::string_view("*?[").find(c) == std::string_view::npos
+                                                  ? std::string(1, c)
+                                                  : fmt::format("[{}]", c);
+  return duckdb_quoted(plain, '\'');
+}
+
 void fail_duckdb(const std::string& name, const char* words, duckdb_error_type type) {
   std::string text = words == nullptr ? "it failed without a word" : words;
   // Words about a query end in a drawing of where it went wrong, and may offer an extension that is not to be

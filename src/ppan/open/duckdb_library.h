@@ -26,6 +26,7 @@ namespace ppan {
   X(connect)                          \
   X(create_config)                    \
   X(create_decimal_type)              \
+  X(create_enum_type)                 \
   X(create_logical_type)              \
   X(create_table_function)            \
   X(data_chunk_get_size)              \
@@ -108,6 +109,8 @@ class DuckdbSession {
 
 /// 'text' as SQL has it.
 std::string duckdb_quoted(const std::string& text, char quote);
+/// The file or pattern of an address as SQL has it: no character of one file is a pattern.
+std::string duckdb_files(const Address& address);
 /// DuckDB's words of what went wrong, without the plan it was at.
 [[noreturn]] void fail_duckdb(const std::string& name, const char* words, duckdb_error_type type);
 

@@ -251,9 +251,8 @@ class DuckdbSource final : public RowSource {
         // own.
         chunk_rows_(chunk_rows < kChunkRows ? chunk_rows
                                             : static_cast<std::int64_t>(duckdb_->vector_size())) {
-    const std::string query = query_of(address);
-    start(fmt::format("select * from ({}\n) limit 0", query));
-    std::string list;
+    query_ = query_of(address);
+    start(fmt::format("select * from ({}\n) limit 0", query_));
     for (idx_t c = 0; c < duckdb_->column_count(&result_); ++c) {
       RowColumn named{.name = duckdb_->column_name(&result_, c)};
       const duckdb_type type = duckdb_->column_type(&result_, c);
@@ -264,9 +263,6 @@ class DuckdbSource final : public RowSource {
       } else {
         columns_.push_back(column_of(name(), named.name, type));
       }
-      const EngineColumn& column = columns_.back();
-      list += fmt::format("{}{}{}{}", list.empty() ? "" : ", ", duckdb_quoted(column.column.name, '"'),
-                          column.cast.empty() ? "" : "::", column.cast);
     }
     stop();
     std::vector<RowColumn> columns;
@@ -276,8 +272,8 @@ class DuckdbSource final : public RowSource {
     // Parquet says at its end how many rows it has.
     if (address.kind == AddressKind::kParquet)
       all_ = session_.number(fmt::format("select sum(num_rows)::bigint from parquet_file_metadata({})",
-                                         duckdb_quoted(address.place, '\'')));
-    start(fmt::format("select {} from ({}\n)", list, query));
+                                         duckdb_files(address)));
+    for (std::size_t c = 0; c < columns_.size(); ++c) read_.push_back(c);
   }
   DuckdbSource(const DuckdbSource&) = delete;
   DuckdbSource& operator=(const DuckdbSource&) = delete;
@@ -286,7 +282,16 @@ class DuckdbSource final : public RowSource {
     stop();
   }
 
+  void need_only(const std::vector<bool>& columns) override {
+    read_.clear();
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns[c]) read_.push_back(c);
+    }
+    if (read_.empty()) read_.push_back(0);  // for the number of rows
+  }
+
   bool next(RowChunk& chunk) override {
+    if (!open_) start_reading();
     while (used_ == size_) {
       if (chunk_ != nullptr) duckdb_->destroy_data_chunk(&chunk_);
       chunk_ = duckdb_->fetch_chunk(result_);
@@ -300,8 +305,9 @@ class DuckdbSource final : public RowSource {
     }
     const std::size_t rows = std::min(size_ - used_, static_cast<std::size_t>(chunk_rows_));
     chunk.start(static_cast<std::int64_t>(rows), columns_.size(), rows_);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      duckdb_vector vector = duckdb_->data_chunk_get_vector(chunk_, c);
+    for (std::size_t v = 0; v < read_.size(); ++v) {
+      const std::size_t c = read_[v];
+      duckdb_vector vector = duckdb_->data_chunk_get_vector(chunk_, v);
       take_vector(columns_[c], static_cast<const char*>(duckdb_->vector_get_data(vector)),
                   duckdb_->vector_get_validity(vector), used_, rows, chunk.buffer(c), chunk.cells(c));
     }
@@ -313,7 +319,7 @@ class DuckdbSource final : public RowSource {
 
  private:
   static std::string query_of(const Address& address) {
-    const std::string place = duckdb_quoted(address.place, '\'');
+    const std::string place = duckdb_files(address);
     if (address.kind == AddressKind::kParquet) return fmt::format("select * from read_parquet({})", place);
     if (address.kind == AddressKind::kJson)
       return fmt::format("select * from read_json({}, format = 'newline_delimited')", place);
@@ -321,6 +327,16 @@ class DuckdbSource final : public RowSource {
     while (!query.empty() && (query.back() == ';' || query.back() == ' ' || query.back() == '\n'))
       query.pop_back();
     return query;
+  }
+
+  void start_reading() {
+    std::string list;
+    for (const std::size_t c : read_) {
+      const EngineColumn& column = columns_[c];
+      list += fmt::format("{}{}{}{}", list.empty() ? "" : ", ", duckdb_quoted(column.column.name, '"'),
+                          column.cast.empty() ? "" : "::", column.cast);
+    }
+    start(fmt::format("select {} from ({}\n)", list, query_));
   }
 
   void start(const std::string& sql) {
@@ -347,7 +363,9 @@ class DuckdbSource final : public RowSource {
   const DuckdbLibrary* duckdb_;
   DuckdbSession session_;
   std::int64_t chunk_rows_;
+  std::string query_;
   std::vector<EngineColumn> columns_;
+  std::vector<std::size_t> read_;  // columns
   duckdb_prepared_statement statement_ = nullptr;
   duckdb_result result_{};
   bool open_ = false;

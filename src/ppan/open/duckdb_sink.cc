@@ -14,6 +14,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -29,13 +30,26 @@
 namespace ppan {
 namespace {
 
-constexpr std::size_t kMostWaiting = 4;        // chunks
+// Rows that wait for the engine: more than a usual row group, so that others go on while one is packed.
+constexpr std::size_t kMostWaitingBytes = std::size_t{1} << 24;
 constexpr std::int64_t kGroupCells = 1 << 23;  // of a row group, at most
+constexpr std::size_t kMostEnumerated = 4096;  // levels, all of which every row group lists
 constexpr mode_t kFileMode = 0666;
 
 class ChunkPart final : public RowSink::Part {
  public:
+  void take(const RowChunk& rows) {
+    copy_rows(rows, chunk);
+    bytes = 0;
+    for (std::size_t c = 0; c < chunk.columns(); ++c) {
+      const CellBuffer& own = chunk.buffer(c);
+      bytes += own.bytes.size() + sizeof(TextCell) * own.text.size() + sizeof(std::int32_t) * own.code.size() +
+               sizeof(std::int64_t) * own.integer.size() + sizeof(double) * own.real.size() +
+               own.missing.size();
+    }
+  }
   RowChunk chunk;
+  std::size_t bytes = 0;
 };
 
 // How a column is handed over: as the type that the file is to have.
@@ -61,8 +75,19 @@ int decimal_width(const RowColumn& column) {
   return width >= std::max(1, column.scale) && width <= kWidest ? width : kWidest;
 }
 
+// Whether cells are handed over as codes of levels, which the engine need not collect again from the texts.
+// It takes the levels as C strings.
+bool is_enumerated(const RowColumn& column) {
+  if (!column.levels || column.levels->empty() || column.levels->size() > kMostEnumerated) return false;
+  const std::set<std::string_view> different(column.levels->begin(), column.levels->end());
+  return different.size() == column.levels->size() &&
+         std::none_of(different.begin(), different.end(),
+                      [](std::string_view level) { return level.find('\0') != std::string_view::npos; });
+}
+
 HandedType handed_type(const RowColumn& column) {
-  if (column.storage == CellStorage::kText) return {};
+  if (column.storage == CellStorage::kText)
+    return {is_enumerated(column) ? DUCKDB_TYPE_ENUM : DUCKDB_TYPE_VARCHAR};
   if (column.storage == CellStorage::kReal)
     return {column.sql_type == "REAL" ? DUCKDB_TYPE_FLOAT : DUCKDB_TYPE_DOUBLE};
   switch (column.meaning) {
@@ -119,6 +144,17 @@ std::int64_t most_of(const HandedType& handed) {
   return handed.type == DUCKDB_TYPE_DECIMAL ? most - 1 : std::numeric_limits<std::int64_t>::max();
 }
 
+duckdb_logical_type create_type(const DuckdbLibrary& duckdb, const RowColumn& column,
+                                const HandedType& handed) {
+  if (handed.type == DUCKDB_TYPE_DECIMAL)
+    return duckdb.create_decimal_type(static_cast<std::uint8_t>(handed.width),
+                                      static_cast<std::uint8_t>(column.scale));
+  if (handed.type != DUCKDB_TYPE_ENUM) return duckdb.create_logical_type(handed.type);
+  std::vector<const char*> levels;
+  for (const std::string& level : *column.levels) levels.push_back(level.c_str());
+  return duckdb.create_enum_type(levels.data(), levels.size());
+}
+
 // A text that stands in a vector itself: up to 12 bytes, which must be ASCII here, since nobody looks at them
 // again.
 std::optional<duckdb_string_t> inlined(std::string_view text) {
@@ -134,15 +170,11 @@ std::optional<duckdb_string_t> inlined(std::string_view text) {
 /// A column on its way to the engine.
 struct HandedColumn {
   explicit HandedColumn(const RowColumn& from)
-      : column(from), handed(handed_type(from)), bytes(bytes_of(handed)), most(most_of(handed)) {
-    if (!from.levels) return;
-    for (const std::string& level : *from.levels) level_text.push_back(inlined(level));
-  }
+      : column(from), handed(handed_type(from)), bytes(bytes_of(handed)), most(most_of(handed)) {}
   RowColumn column;
   HandedType handed;
   int bytes;
   std::int64_t most;
-  std::vector<std::optional<duckdb_string_t>> level_text;  // of its levels, where they are so short
 };
 
 /// Rows that wait for the engine.
@@ -161,8 +193,9 @@ class Queue {
   /// False when the engine has ended already.
   bool push(std::unique_ptr<ChunkPart> part) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ended_ || waiting_.size() < kMostWaiting; });
+    changed_.wait(lock, [&] { return ended_ || waiting_.empty() || waiting_bytes_ < kMostWaitingBytes; });
     if (ended_) return false;
+    waiting_bytes_ += part->bytes;
     waiting_.push_back(std::move(part));
     changed_.notify_all();
     return true;
@@ -206,6 +239,7 @@ class Queue {
       }
       part_ = std::move(waiting_.front());
       waiting_.pop_front();
+      waiting_bytes_ -= part_->bytes;
       changed_.notify_all();
       used_ = 0;
     }
@@ -229,8 +263,10 @@ class Queue {
       }
     }
     void* const data = duckdb_->vector_get_data(vector);
-    if (column.column.storage == CellStorage::kText) {
-      fill_texts(column, cells, rows, vector, static_cast<duckdb_string_t*>(data));
+    if (column.handed.type == DUCKDB_TYPE_ENUM) {
+      fill_codes(column, cells, rows, data);
+    } else if (column.column.storage == CellStorage::kText) {
+      fill_texts(cells, rows, vector, static_cast<duckdb_string_t*>(data));
     } else if (column.column.storage == CellStorage::kInteger) {
       fill_integers(column, cells, rows, data);
     } else if (column.handed.type == DUCKDB_TYPE_FLOAT) {
@@ -241,18 +277,27 @@ class Queue {
     }
   }
 
-  void fill_texts(const HandedColumn& column, const RowCells& cells, std::size_t rows, duckdb_vector vector,
-                  duckdb_string_t* data) {
+  void fill_codes(const HandedColumn& column, const RowCells& cells, std::size_t rows, void* data) const {
+    const auto narrow = [&]<typename To>(To* to) {
+      std::transform(cells.code + used_, cells.code + used_ + rows, to,
+                     [](std::int32_t code) { return static_cast<To>(code); });
+    };
+    if (column.column.levels->size() <= std::numeric_limits<std::uint8_t>::max()) {
+      narrow(static_cast<std::uint8_t*>(data));
+    } else {
+      narrow(static_cast<std::uint16_t*>(data));
+    }
+  }
+
+  void fill_texts(const RowCells& cells, std::size_t rows, duckdb_vector vector, duckdb_string_t* data) {
     for (std::size_t r = 0; r < rows; ++r) {
       if (cells.is_missing(used_ + r)) continue;
-      if (cells.code != nullptr) {
-        if (const auto& text = column.level_text[static_cast<std::size_t>(cells.code[used_ + r])]) {
-          data[r] = *text;
-          continue;
-        }
-      }
       const std::string_view text = cells.text_at(used_ + r);
-      duckdb_->vector_assign_string_element_len(vector, r, text.data(), text.size());
+      if (const auto own = inlined(text)) {
+        data[r] = *own;
+      } else {
+        duckdb_->vector_assign_string_element_len(vector, r, text.data(), text.size());
+      }
     }
   }
 
@@ -288,6 +333,7 @@ class Queue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<ChunkPart>> waiting_;
+  std::size_t waiting_bytes_ = 0;
   std::vector<std::unique_ptr<ChunkPart>> spares_;
   bool closed_ = false;
   bool abandoned_ = false;
@@ -301,12 +347,9 @@ class Queue {
 void bind_rows(duckdb_bind_info info) {
   const DuckdbLibrary& duckdb = duckdb_library();
   const auto& queue = *static_cast<const Queue*>(duckdb.bind_get_extra_info(info));
-  for (const auto& [column, handed, bytes, most, levels] : queue.columns) {
-    duckdb_logical_type type = handed.type == DUCKDB_TYPE_DECIMAL
-                                   ? duckdb.create_decimal_type(static_cast<std::uint8_t>(handed.width),
-                                                                static_cast<std::uint8_t>(column.scale))
-                                   : duckdb.create_logical_type(handed.type);
-    duckdb.bind_add_result_column(info, column.name.c_str(), type);
+  for (const HandedColumn& handed : queue.columns) {
+    duckdb_logical_type type = create_type(duckdb, handed.column, handed.handed);
+    duckdb.bind_add_result_column(info, handed.column.name.c_str(), type);
     duckdb.destroy_logical_type(&type);
   }
 }
@@ -387,7 +430,7 @@ class DuckdbSink final : public RowSink {
 
   [[nodiscard]] std::unique_ptr<Part> pack(const RowChunk& rows) const override {
     std::unique_ptr<ChunkPart> part = queue_.spare();
-    copy_rows(rows, part->chunk);
+    part->take(rows);
     return part;
   }
 
@@ -414,7 +457,7 @@ class DuckdbSink final : public RowSink {
     if (address.kind != AddressKind::kParquet) return;
     const auto found =
         session_.number(fmt::format("select max(row_group_num_rows)::bigint from parquet_metadata({})",
-                                    duckdb_quoted(address.place, '\'')));
+                                    duckdb_files(address)));
     if (found && *found > 0) group_rows_ = *found;
   }
   // The engine holds a row group until it is written, so one of many columns has fewer rows.

@@ -87,6 +87,16 @@ void append_rejects(const RowChunk& chunk, const std::vector<RowColumn>& columns
   }
 }
 
+// Columns of the input that a release looks at, unless rows are rejected, which come with all their cells.
+std::vector<bool> needed_columns(const Binding& binding, std::size_t columns) {
+  std::vector<bool> out(columns, false);
+  for (const ColumnSource& observed : binding.observed) out[observed.source] = true;
+  for (const ReleasedColumn& released : binding.released) {
+    if (released.kept) out[released.source] = true;
+  }
+  return out;
+}
+
 /// What all threads of a release share.
 class Stream {
  public:
@@ -107,6 +117,7 @@ class Stream {
                   "name a file for them: --rejects FILE");
     }
     out_->begin(decoder_.columns());
+    if (rejects_ == nullptr) in_->need_only(needed_columns(binding_, in_->columns().size()));
     if (rejects_ != nullptr) {
       std::vector<std::string> names = in.column_names();
       names.insert(names.end(), {"reject_line", "reject_reason"});

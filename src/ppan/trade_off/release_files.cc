@@ -32,6 +32,15 @@ void refuse_overlap(const ReleaseFiles& files) {
   const std::array inputs{NamedPath{"model", files.model}, NamedPath{"table", file_of(files.table)}};
   const std::array outputs{NamedPath{"-o", file_of(files.output)}, NamedPath{"--rejects", files.rejects}};
   require_distinct(inputs, outputs);
+  // A pattern that names them would take releases for people, if not in this release then in the next.
+  const Address table = parse_address(files.table);
+  for (const NamedPath& output : outputs) {
+    if (!output.path.empty() && output.path != "-" && names_file(table, output.path))
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{} {} is one of the files that {} names", output.name, output.path.string(),
+                              table.shown),
+                  "write it to another directory, or give it another ending");
+  }
 }
 
 void refuse_for_images(const ReleaseFiles& files) {
