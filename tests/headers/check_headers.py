@@ -5,14 +5,14 @@
 
 LIST is a file with the names of public headers, SOURCES the directory that they are relative to, WORK one for temporary files.
 
-Reading what a header includes takes most of the time, so a few headers are precompiled. A header is checked with a precompiled one only if it
-includes that one anyway, directly or through others: this hides nothing that the header would not see by itself.
+Reading what a header includes takes most of the time, so headers share it in two ways. A few headers are precompiled, and a header is checked
+with one that it includes anyway, directly or through others. Of the headers that share a precompiled one, a header follows another in the
+same file if it includes that one anyway. Neither hides anything: what a header finds before it is what it would bring itself.
 """
 
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 INCLUDE = re.compile(r'^#include "(ppan/[^"]+)"', re.MULTILINE)
@@ -56,6 +56,33 @@ def estimated_seconds(sources, names):
     return sum(SECONDS.get(name, OTHER) for name in system) + LINE * sum(text.count("\n") for text in texts)
 
 
+def chains_of(headers, includes):
+    """The headers in as few chains as possible, in each of which every header includes the one before it, directly or through others: a
+    largest matching of headers with those that may follow them."""
+    followers = {name: sorted(reaching(includes, name) & set(headers)) for name in headers}
+    before = {}  # of a header that follows another: that one
+
+    def follow(name, tried):
+        for other in followers[name]:
+            if other not in tried:
+                tried.add(other)
+                if other not in before or follow(before[other], tried):
+                    before[other] = name
+                    return True
+        return False
+
+    for name in headers:
+        follow(name, set())
+    after = {first: second for second, first in before.items()}
+    chains = []
+    for name in headers:
+        if name not in before:
+            chains.append([name])
+            while name := after.get(name):
+                chains[-1].append(name)
+    return chains
+
+
 def choose_shared(headers, includes, sources):
     """For each header the one whose precompiled form it is checked with, or None. Those to precompile are chosen one at a time, while
     they save more than they cost."""
@@ -74,10 +101,10 @@ def choose_shared(headers, includes, sources):
     return chosen
 
 
-def compile_alone(header, shared, work, command):
-    """What the compiler says of the header, after the precompiled one that is shared, if any; None if it compiles."""
-    file = Path(work) / (header.replace("/", "_") + ".cc")
-    file.write_text(f'#include "{header}"\n')
+def compile_chain(chain, shared, work, command):
+    """What the compiler says of the headers, after the precompiled one that is shared, if any; None if they compile."""
+    file = Path(work) / (chain[0].replace("/", "_") + ".cc")
+    file.write_text("".join(f'#include "{header}"\n' for header in chain))
     precompiled = ["-include", str(shared)] if shared else []
     run = subprocess.run([*command, *precompiled, "-fsyntax-only", str(file)], capture_output=True, text=True)
     return None if run.returncode == 0 else run.stderr
@@ -94,13 +121,15 @@ def precompile(header, work, command):
 def problems_of(headers, sources, work, compiler):
     """What is wrong with the headers; compiler is a command with flags."""
     sources, work = Path(sources), Path(work)
-    chosen = choose_shared(headers, includes_of(sources), sources)
+    includes = includes_of(sources)
+    chosen = choose_shared(headers, includes, sources)
     command = [*compiler, f"-I{sources}"]
-    with ThreadPoolExecutor(2) as pool:
-        bases = sorted({base for base in chosen.values() if base})
-        shared = dict(zip(bases, pool.map(lambda base: precompile(base, work, command), bases)))
-        results = pool.map(lambda header: compile_alone(header, shared.get(chosen[header]), work, command), headers)
-        return [text for text in results if text is not None]
+    found = []
+    for base in sorted(set(chosen.values()), key=str):
+        shared = precompile(base, work, command) if base else None
+        for chain in chains_of([name for name in headers if chosen[name] == base], includes):
+            found.append(compile_chain(chain, shared, work, command))
+    return [text for text in found if text is not None]
 
 
 def main():

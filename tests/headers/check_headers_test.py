@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from check_headers import choose_shared, includes_of, problems_of
+from check_headers import chains_of, choose_shared, closure, includes_of, problems_of
 
 COMPILER = sys.argv[1:]
 MATRIX = "#pragma once\n#include <Eigen/Core>\n"
@@ -25,8 +25,9 @@ class HeadersTest(unittest.TestCase):
                 (sources / f"ppan/core/{name}.h").write_text("#pragma once\n" + text)
             work = Path(directory) / "work"
             work.mkdir()
-            self.shared = choose_shared(list(includes_of(sources)), includes_of(sources), sources)
-            return problems_of(includes_of(sources), sources, work, COMPILER)
+            includes = includes_of(sources)
+            self.shared = choose_shared(list(includes), includes, sources)
+            return problems_of(list(includes), sources, work, COMPILER)
 
     def test_headers_that_include_what_they_use_pass(self):
         found = self.problems(
@@ -37,6 +38,23 @@ class HeadersTest(unittest.TestCase):
         self.assertEqual(found, [])
         with_matrix = {name for name, shared in self.shared.items() if shared == "ppan/core/matrix.h"}
         self.assertEqual(with_matrix, {"ppan/core/direct.h", "ppan/core/through.h"})
+
+    def test_chains_are_few_and_hold_every_header_once(self):
+        includes = {"a.h": [], "b.h": ["a.h"], "c.h": ["a.h"], "d.h": ["b.h", "c.h"], "e.h": ["c.h"], "f.h": []}
+        chains = chains_of(list(includes), includes)
+        self.assertEqual(len(chains), 3)  # neither b.h and c.h nor d.h and e.h can share one, and nothing includes f.h
+        self.assertEqual(sorted(name for chain in chains for name in chain), sorted(includes))
+        for chain in chains:
+            for before, name in zip(chain, chain[1:]):
+                self.assertIn(before, closure(includes, name))
+
+    def test_a_header_in_the_middle_of_a_chain_is_found(self):
+        (found,) = self.problems(
+            first="#include <cstddef>\n",
+            middle='#include "ppan/core/first.h"\ninline std::multimap<int, int> lost;\n',
+            last='#include "ppan/core/middle.h"\n#include <map>\n',
+        )
+        self.assertIn("middle.h", found)
 
     def test_the_costliest_header_in_common_is_shared(self):
         includes = {"matrix.h": [], "deep.h": ["matrix.h"], **{f"user{n}.h": ["deep.h"] for n in range(5)}}

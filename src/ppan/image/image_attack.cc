@@ -324,10 +324,10 @@ class Attack {
           "convolutional network",
           ConvShape{.height = model.height, .width = model.width, .outputs = levels_}, stream())});
     }
-    if (options_.code && source_.has_code()) {
+    if (!options_.code.empty() && source_.has_code()) {
       learners_.push_back(
-          {ImageLearner("network 512-512 relu on the code",
-                        MlpShape{.inputs = source_.code_width(), .hidden = {512, 512}, .outputs = levels_},
+          {ImageLearner(fmt::format("network {} relu on the code", fmt::join(options_.code, "-")),
+                        MlpShape{.inputs = source_.code_width(), .hidden = options_.code, .outputs = levels_},
                         stream()),
            Sees::kCode});
     }
@@ -487,6 +487,7 @@ Problems ImageAttackOptions::check() const {
     for (const Index units : shape.hidden)
       list.require_at_least("networks.hidden", static_cast<double>(units), 1);
   }
+  for (const Index units : code) list.require_at_least("code", static_cast<double>(units), 1);
   list.require_at_least("tree_images", static_cast<double>(tree_images), 0);
   list.require_at_least("components", static_cast<double>(components), 1);
   list.require_at_least("trees", trees, 1);
@@ -506,6 +507,7 @@ ImageAttackOptions attack_for(Index images, Index pixels, bool quick) {
   double steps = kUsualSteps;
   if (quick) {
     attack.networks = {{{128}}};
+    attack.code = {128};
     attack.convolution = false;
     attack.tree_images = 0;
     steps /= 2;

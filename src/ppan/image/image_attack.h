@@ -32,7 +32,8 @@ struct ImageAttackOptions {
   /// The shape of the paper's adversary, and another.
   std::vector<ImageNetworkShape> networks{{{1000, 1000}, Activation::kTanh}, {{512, 512}}};
   bool convolution = true;   ///< A small convolutional network too.
-  bool code = true;          ///< One that sees the code of a noisy-code mechanism instead of the image.
+  /// Hidden layers of one that sees the code of a noisy-code mechanism instead of the image; empty: none.
+  std::vector<Index> code{512, 512};
   Index tree_images = 8000;  ///< Releases that boosted trees learn from, on principal components; 0: none.
   Index components = 40;     ///< Principal components for the trees. At least 1.
   int trees = 400;           ///< Most trees, all classes together. At least 1.
@@ -72,7 +73,7 @@ struct ImageAttack {
 };
 
 /// Options for this number of images to learn from: with fewer images there are more passes, so that
-/// attackers make the same number of steps. `quick`: one small network.
+/// attackers make the same number of steps. `quick`: one small network, and as small a one on the code.
 ImageAttackOptions attack_for(Index images, Index pixels, bool quick);
 
 /// `learn` are the images that attackers learn from, `held_out` those they are selected and reported on. Both

@@ -58,7 +58,8 @@ std::string attack_text(const ImageAttackOptions& a) {
   std::string text = fmt::format("epochs {}, batch {}, rate {}, releases {}, selection {}, trees {} of {}",
                                  a.epochs, a.batch, a.rate, a.releases, a.selection, a.trees, a.tree_images);
   for (const ImageNetworkShape& shape : a.networks) text += fmt::format(", {}", fmt::join(shape.hidden, "-"));
-  return text + (a.convolution ? ", convolution" : "") + (a.code ? ", code" : "");
+  if (!a.code.empty()) text += fmt::format(", code {}", fmt::join(a.code, "-"));
+  return text + (a.convolution ? ", convolution" : "");
 }
 
 // What a recipient gets from the images as they are, and from their mean for everybody.

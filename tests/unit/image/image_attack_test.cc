@@ -16,6 +16,7 @@ using testing::drawn_digits;
 ImageAttackOptions small_attack() {
   ImageAttackOptions options;
   options.networks = {{{32}, Activation::kTanh}, {{32}}};
+  options.code = {32};
   options.tree_images = 400;
   options.components = 8;
   options.trees = 60;
@@ -77,7 +78,7 @@ TEST_F(AttackOnDigits, SeesTheCodeOfANoisyCodeToo) {
   ASSERT_TRUE(attack.code.has_value());
   EXPECT_GT(attack.code->leakage.nats, 0.1);
   ImageAttackOptions without = small_attack();
-  without.code = false;
+  without.code.clear();
   EXPECT_FALSE(attack_images(model, learn_, held_out_, without).code.has_value());
 }
 

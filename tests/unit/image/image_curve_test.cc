@@ -33,6 +33,7 @@ ImageCurveOptions small_run(ImageMethod method) {
   options.code.adversary_steps = 3;
   options.code.rate = 0.003;
   options.attack.networks = {{{64}}};
+  options.attack.code = {64};
   options.attack.tree_images = 0;
   options.attack.epochs = 6;
   options.attack.batch = 50;
