@@ -58,7 +58,8 @@ class Dying:
             except FileExistsError:
                 return done
             pid = os.getpid()
-            while pid > 1 and b"CoarseGrainedExecutorBackend" not in open(f"/proc/{pid}/cmdline", "rb").read():
+            executor = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"  # this text is in a command line itself
+            while pid > 1 and executor not in open(f"/proc/{pid}/cmdline", "rb").read().split(b"\\0"):
                 pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
             os.kill(pid if pid > 1 else os.getpid(), signal.SIGKILL)
             time.sleep(600)
