@@ -9,6 +9,7 @@ With --kill one worker of each engine (of Spark: an executor) is killed by SIGKI
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -16,9 +17,10 @@ from pathlib import Path
 
 # Starts the engine, says so, and fits when asked to: what starting costs is not counted.
 PROGRAM = """
-import contextlib, hashlib, os, signal, sys, tempfile, time, warnings
-sys.path.insert(0, sys.argv[1])
+import contextlib, hashlib, os, sys, tempfile, time, warnings
+sys.path[:0] = sys.argv[1].split(os.pathsep)
 from conftest import people
+from killed_worker import Killing
 import ppan
 warnings.simplefilter("ignore")
 
@@ -41,37 +43,6 @@ def processor():
         if up in below:
             below.add(pid)
     return sum(found[pid] for pid in below if pid in found)
-
-
-class Dying:
-    # Does a task and dies of it, the first time.
-
-    def __init__(self, function, mark):
-        self.function, self.mark = function, mark
-
-    def __call__(self, numbered):
-        last, task = numbered
-        done = self.function(task)
-        if last:
-            try:
-                open(self.mark, "x").close()
-            except FileExistsError:
-                return done
-            pid = os.getpid()
-            while pid > 1 and b"CoarseGrainedExecutorBackend" not in open(f"/proc/{pid}/cmdline", "rb").read():
-                pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
-            os.kill(pid if pid > 1 else os.getpid(), signal.SIGKILL)
-            time.sleep(600)
-        return done
-
-
-class Killing(ppan.engine.Engine):
-    def __init__(self, inner):
-        self.inner, self.mark = inner, os.path.join(tempfile.mkdtemp(), "dead")
-
-    def map(self, function, tasks):
-        middle = len(tasks) // 2 if len(tasks) > 2 else -1
-        return self.inner.map(Dying(function, self.mark), [(number == middle, task) for number, task in enumerate(tasks)])
 
 
 def digest(curve):
@@ -133,11 +104,12 @@ def main() -> None:
     parser.add_argument("--kill", action="store_true", help="a worker midway")
     parser.add_argument("--engine", nargs="+", default=["threads", "local", "dask", "spark"])
     given = parser.parse_args()
-    tests = Path(__file__).resolve().parents[2] / "python" / "tests"
+    here = Path(__file__).resolve().parent
+    imported = os.pathsep.join([str(here.parents[1] / "python" / "tests"), str(here)])
     seen: dict[str, list[tuple[float, float, str]]] = {name: [] for name in given.engine}
     for _ in range(given.repeats):
         for name in given.engine:
-            command = [sys.executable, "-B", "-c", PROGRAM, str(tests), name, str(given.rows), str(given.epochs), "kill" if given.kill else ""]
+            command = [sys.executable, "-B", "-c", PROGRAM, imported, name, str(given.rows), str(given.epochs), "kill" if given.kill else ""]
             spent, seconds, digest = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
             seen[name].append((float(spent), float(seconds), digest))
             print(f"{name},{spent},{seconds}", file=sys.stderr, flush=True)

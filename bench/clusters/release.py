@@ -82,13 +82,14 @@ def single_process(model: ppan.Model, source: Path, target: Path) -> float:
     return processor() - before
 
 
-def spark_session(work: Path) -> Any:
+def spark_session(work: Path, executor_java: str) -> Any:
     from pyspark.sql import SparkSession
     from test_engine import _paths
 
     os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=str(work / "workers"))
     spark = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
              .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(_paths())).config("spark.local.dir", str(work))
+             .config("spark.executor.extraJavaOptions", executor_java)
              .config("spark.network.timeout", "900s").config("spark.rpc.askTimeout", "900s").getOrCreate())  # fmt: skip
     spark.sparkContext.setLogLevel("OFF")
     spark.range(1000).mapInArrow(lambda batches: batches, "id long").count()  # executors and their Python are there
@@ -113,6 +114,7 @@ def spark_ways(spark: Any, model: ppan.Model, source: Path, work: Path) -> dict[
 
     return {
         "write_files": lambda: ppan.spark.write_files(str(source), model, str(work / "write_files")),
+        "write_files_undisturbed": lambda: ppan.spark.write_files(str(source), model, str(work / "write_files_undisturbed")),
         "write": lambda: ppan.spark.write(spark.read.parquet(str(source)), model, str(work / "write")),
         "copy": lambda: rows().write.parquet(str(work / "copy")),
         "unchanged": lambda: rows().mapInArrow(lambda batches: batches, rows().schema).write.parquet(str(work / "unchanged")),
@@ -176,7 +178,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--point", type=int, default=2, help="of a curve of 3")
     parser.add_argument("--spark-rows", type=int, default=0, help="0: without Spark")
-    parser.add_argument("--ways", nargs="+", default=["write_files", "write", "copy", "unchanged"], help="of Spark, in this order")
+    parser.add_argument("--ways", nargs="+", default=["write_files", "write_files_undisturbed", "write", "copy", "unchanged"],
+                        help="of Spark, in this order")
+    parser.add_argument("--executor-java", default="", help="options of the executors' Java, such as -XX:TieredStopAtLevel=1")
     parser.add_argument("--kill-after", type=float, default=10, help="0: never")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -207,13 +211,14 @@ def spark_part(given: Any, model: ppan.Model, work: Path) -> None:
         pyarrow.parquet.write_table(table(given.spark_rows // parts, seed=part + 2), work / "in" / f"{part}.parquet")
     alone = sum(single_process(model, work / "in" / f"{part}.parquet", work / "alone.parquet") for part in range(parts))
     print(f"{given.spark_rows} rows Parquet to Parquet, one process: {alone:.1f} s of processor time", flush=True)
-    spark = spark_session(work)
+    spark = spark_session(work, given.executor_java)
     ways = spark_ways(spark, model, work / "in", work)
     for way in given.ways:
         release = way.startswith("write")
-        used, seconds = with_spark(ways[way], given.kill_after if release else 0)
+        kill_after = given.kill_after if release and not way.endswith("undisturbed") else 0
+        used, seconds = with_spark(ways[way], kill_after)
         rows = sum(pyarrow.parquet.ParquetFile(file).metadata.num_rows for file in (work / way).glob("*.parquet"))
-        killed = ", an executor killed," if release and given.kill_after > 0 else ""
+        killed = ", an executor killed," if kill_after > 0 else ""
         print(f"Spark, {way}{killed}: {used:.1f} s of processor time ({seconds:.1f} s by the clock): {alone / used:.0%} per core"
               f"{' (bar 50 %)' if release else ''}; {rows} rows written", flush=True)
     spark.stop()

@@ -123,7 +123,9 @@ class Dask(Engine):
         numbers = {client.submit(_call, data, task, pure=False, retries=self.retries): i for i, task in enumerate(tasks)}
         try:
             for future, result in distributed.as_completed(list(numbers), with_results=True):
-                yield numbers[future], result
+                number = numbers.pop(future)
+                future.release()  # a worker that dies later need not leave it to another: it is here
+                yield number, result
         finally:
             client.cancel([future for future in numbers if not future.done()])
 

@@ -139,6 +139,9 @@ class Sqlite(TypedTest):
             message = self.release(self.address(rest), self.path("none.csv"), status=status)
             self.assertIn(words, message)
         self.assertIn("unable to open", self.release("sqlite:/nowhere/x.db?table=t", self.path("none.csv"), status=4))
+        os.makedirs(self.path("directory.db"))
+        message = self.release(f"sqlite:{self.path('directory.db')}?table=t", self.path("none.csv"), status=4)
+        self.assertIn("directory.db is a directory", message)
         with open(self.path("not.db"), "w") as file:
             file.write("this is no database, whatever its name says" * 100)
         self.assertIn("not a database", self.release(f"sqlite:{self.path('not.db')}?table=t", self.path("none.csv"), status=3))
@@ -242,6 +245,17 @@ class Duckdb(TypedTest):
         self.release(self.TYPED.format(self.path("many.csv")), self.path("many.parquet"), "--unknown", "nearest")
         ids = [line.split(",")[0] for line in self.released_csv(self.path("many.parquet"), "--unknown", "nearest").splitlines()[1:]]
         self.assertEqual(ids, [str(i) for i in range(20000)])
+
+    def test_a_directory_of_files(self):
+        """As Spark leaves one."""
+        os.makedirs(self.path("spark.parquet"))
+        for part in range(2):
+            os.rename(self.make_parquet("part.parquet", f"select * from ({self.query}) where id % 2 = {part}"), self.path("spark.parquet", f"{part}.parquet"))
+        message = self.release(self.path("spark.parquet"), self.path("none.parquet"), status=4)
+        self.assertIn("spark.parquet is a directory\n  fix: name its files: '", message)
+        pattern = message.split("'")[1]
+        self.release(pattern, self.path("gathered.parquet"))
+        self.assertEqual(self.rows_where("true", self.path("gathered.parquet")), 600)
 
     def test_a_file_may_have_the_name_of_a_pattern(self):
         self.make_parquet("year1.parquet", f"select * from ({self.query}) limit 7")

@@ -30,6 +30,8 @@ std::uint64_t head_of(std::string_view text) {
   return n == 1 ? load(std::uint8_t{}, 0) : 0;
 }
 
+constexpr double kFarthest = 1e100;  // of a number that is encoded
+
 constexpr std::string_view kUnexpectedMissing = "the value is missing, but in training none was";
 
 // Collects what goes wrong with the cells of one column.
@@ -99,6 +101,35 @@ std::int32_t find_boolean(const ColumnEncoding& column, std::string_view cell) {
     return is_boolean(level) && level.size() == cell.size();
   });
   return known == column.levels.end() ? -1 : static_cast<std::int32_t>(known - column.levels.begin());
+}
+
+// All cells as numbers; what missing ones give means nothing.
+void take_numbers(const ColumnSource& source, const RowCells& cells, NumberForm form, std::vector<double>& out) {
+  const bool scaled = form == NumberForm::kTimestamp && source.from.meaning == CellMeaning::kDate;
+  if (source.from.storage == CellStorage::kReal) {
+    std::copy_n(cells.real, out.size(), out.begin());
+  } else if (scaled) {
+    for (std::size_t r = 0; r < out.size(); ++r) out[r] = typed_number(source.from, cells, r, form).value;
+  } else if (source.from.meaning == CellMeaning::kDecimal) {
+    for (std::size_t r = 0; r < out.size(); ++r) out[r] = number_at(source.from, cells, r);
+  } else {
+    std::transform(cells.integer, cells.integer + out.size(), out.begin(),
+                   [](std::int64_t value) { return static_cast<double>(value); });
+  }
+}
+
+// Whether every number is one that can be encoded, none of which stands for "no value". Every step runs over all
+// of them, so that it vectorises.
+bool all_plain(const std::vector<double>& values, const std::vector<double>& markers, bool whole) {
+  bool odd = false;
+  for (const double x : values) odd |= !(std::abs(x) <= kFarthest);
+  if (whole) {
+    for (const double x : values) odd |= std::nearbyint(x) != x;
+  }
+  for (const double marker : markers) {
+    for (const double x : values) odd |= x == marker;
+  }
+  return !odd;
 }
 
 std::string unknown_level(std::string_view cell) {
@@ -187,11 +218,15 @@ Encoder::Encoder(Encoding encoding, char decimal) : encoding_(std::move(encoding
 std::int32_t Encoder::find_level(std::size_t column, std::string_view level) const {
   if (!keys_[column].empty()) {
     const std::uint64_t head = head_of(level);
+    if (level.size() <= sizeof head) {  // all keys: levels come in any order, which no branch foresees
+      std::int32_t found = -1;
+      for (const LevelKey& key : keys_[column])
+        found = static_cast<int>(key.size == level.size()) & static_cast<int>(key.head == head) ? key.code : found;
+      return found;
+    }
     for (const LevelKey& key : keys_[column]) {
       if (key.size != level.size() || key.head != head) continue;
-      if (level.size() <= sizeof head ||
-          encoding_.columns[column].levels[static_cast<std::size_t>(key.code)] == level)
-        return key.code;
+      if (encoding_.columns[column].levels[static_cast<std::size_t>(key.code)] == level) return key.code;
     }
     return -1;
   }
@@ -287,23 +322,20 @@ void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, 
   const ColumnEncoding& column = encoding_.columns[static_cast<std::size_t>(source.column)];
   const std::vector<double>& markers = missing_numbers_[static_cast<std::size_t>(source.column)];
   const RowCells& cells = chunk.cells(source.source);
-  const NumberForm form = form_of(column.type);
   const bool whole = is_whole(column.type);
-  const bool scaled = form == NumberForm::kTimestamp && source.from.meaning == CellMeaning::kDate;
   Judge judge(source.column, policy, out);
   std::vector<std::size_t> valueless;
-  if (source.from.storage == CellStorage::kReal) {
-    std::copy_n(cells.real, to.value.size(), to.value.begin());
-  } else {
-    for (std::size_t r = 0; r < to.value.size(); ++r)
-      to.value[r] =
-          scaled ? typed_number(source.from, cells, r, form).value : number_at(source.from, cells, r);
+  take_numbers(source, cells, form_of(column.type), to.value);
+  if (cells.missing == nullptr && all_plain(to.value, markers, whole)) {
+    std::fill(to.code.begin(), to.code.end(), 0);
+    encode_all(column, to.value);
+    return;
   }
   for (std::size_t r = 0; r < to.value.size(); ++r) {
     const double value = to.value[r];
     const bool missing = cells.is_missing(r) || std::isnan(value) ||
                          std::find(markers.begin(), markers.end(), value) != markers.end();
-    const bool ok = std::abs(value) <= 1e100 && (!whole || std::nearbyint(value) == value);
+    const bool ok = std::abs(value) <= kFarthest && (!whole || std::nearbyint(value) == value);
     to.code[r] = missing && column.may_be_missing ? 1 : 0;
     if (missing || !ok) {
       to.value[r] = 0;
@@ -316,7 +348,7 @@ void Encoder::encode_numbers(const RowChunk& chunk, const ColumnSource& source, 
         std::string cell;
         append_text(source.from, cells, r, cell);
         const NumberFault fault = std::isinf(value)         ? NumberFault::kNotFinite
-                                  : std::abs(value) > 1e100 ? NumberFault::kTooLarge
+                                  : std::abs(value) > kFarthest ? NumberFault::kTooLarge
                                                             : NumberFault::kNotANumber;
         return cell_fault(cell, fault, column.type);
       });

@@ -42,6 +42,9 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 }
 
 Connection open_file(const std::string& file, const std::string& name, int flags) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    throw Error(ErrorCode::kIo, fmt::format("{}: {} is a directory", name, file));
   sqlite3* raw = nullptr;
   const int state = sqlite3_open_v2(file.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Connection connection(raw);

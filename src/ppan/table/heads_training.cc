@@ -27,6 +27,13 @@ constexpr double kAdversaryDecay = 1;
 constexpr Index kManyRows = 12'000;
 constexpr std::array kFewRowsDecays{3.0, 10.0};
 constexpr Index kDecaySteps = 1000;
+// An adversary that decays more misses the last of what is told. So where the budget is not spent in this part
+// of the training, its decay falls; where it is spent, the decay rises again. It takes this share of the
+// training for a factor of ten.
+constexpr double kDecayFallsFrom = 0.4;
+constexpr double kDecayTime = 0.2;
+constexpr double kUnspent = 0.95;    // of the budget
+constexpr double kSpentRate = 0.05;  // of a batch in what is spent
 constexpr double kDualWeight = 30;
 constexpr double kDualRate = 0.2;
 // Below its budget a mechanism pays a price that falls from the first to the second, until so far into the
@@ -165,6 +172,8 @@ class Training {
     margin_ /= static_cast<float>(start.rows.rows());
     running_ = margin_;
     redraw(budget);
+    limit_ = budget;
+    decay_ = start.learned.adversary_decay;
   }
 
   TrainSummary run(const std::vector<Observer>& observers) {
@@ -187,6 +196,7 @@ class Training {
         floor_ = kFirstPrice * std::pow(kLastPrice / kFirstPrice, std::min(1.0, progress / kPriceFallsUntil));
         report.adversary += step_players(players.at(progress)) / static_cast<double>(batches);
         const StepReport one = step_mechanism(rate.at(progress));
+        if (progress > kDecayFallsFrom) steer_decay(steps);
         report.mean.distortion += one.distortion / static_cast<double>(batches);
         report.mean.log_likelihood += one.log_likelihood / static_cast<double>(batches);
         report.mean.penalty += one.penalty / static_cast<double>(batches);
@@ -209,6 +219,7 @@ class Training {
 
   [[nodiscard]] const Vector<float>& parameters() const { return parameters_; }
   [[nodiscard]] double entropy() const { return entropy_; }
+  [[nodiscard]] double adversary_decay() const { return decay_; }
 
  private:
   [[nodiscard]] HeadsShape shape() const {
@@ -274,7 +285,7 @@ class Training {
     for (int s = 0; s < options_.adversary_steps; ++s) {
       draw(false);
       sum += adversary_.score(with_kept_, code_, batch_.hidden);
-      adversary_.step(with_kept_, code_, rate, start_.learned.adversary_decay);
+      adversary_.step(with_kept_, code_, rate, decay_);
     }
     if (options_.row_weight > 0) {
       // Half of the rows each: released ones, and others as they are.
@@ -290,6 +301,13 @@ class Training {
       judge_.step(mixed_, mixed_code_, rate, kDecay);
     }
     return sum / options_.adversary_steps;
+  }
+
+  // What is not spent can pay for hiding from an adversary that decays less.
+  void steer_decay(double steps) {
+    const double factor = std::pow(10, 1 / (kDecayTime * steps));
+    const double moved = spent_ < kUnspent * limit_ ? decay_ / factor : decay_ * factor;
+    decay_ = std::clamp(moved, kAdversaryDecay, std::max(kAdversaryDecay, start_.learned.adversary_decay));
   }
 
   // Adds a player's gradient in what it saw of the released cells.
@@ -363,6 +381,7 @@ class Training {
     network_.backward(parameters_, batch_.own, cost_, gradient_);
     adam_.step(rate, gradient_, parameters_);
     budget_.update(report.distortion);
+    spent_ += kSpentRate * (report.distortion - spent_);
     return report;
   }
 
@@ -407,6 +426,9 @@ class Training {
   Index batch_size_ = 1;
   int epochs_ = 1;
   double floor_ = 0;  // of the price
+  double limit_ = 0;  // of the distortion
+  double spent_ = 0;  // distortion of the last batches
+  double decay_ = 1;  // of the adversary's weights
   double entropy_ = 0;
   HeadsBatch batch_;
   Matrix<float> noise_;
@@ -506,6 +528,7 @@ TrainedHeads train_heads(const HeadsStart& start, double budget, const HeadsOpti
   out.summary = training.run(observers);
   out.heads = first_heads(start, options);
   out.heads.parameters = training.parameters();
+  out.adversary_decay = training.adversary_decay();
   if (!out.summary.epochs.empty()) {
     const double score = out.summary.epochs.back().mean.log_likelihood;
     out.belief = std::max(0.0, training.entropy() + score);

@@ -52,8 +52,10 @@ struct HeadsLearned {
   std::vector<HeadLink> links{};  ///< See HeadLinks, like the following; heads in that order.
   std::vector<Vector<float>> base{};
   Vector<float> parameters{};
-  Vector<float> teacher{};     ///< Empty without tasks.
-  double adversary_decay = 1;  ///< Of the weights of the game's adversary, times the rate in each step.
+  Vector<float> teacher{};  ///< Empty without tasks.
+  /// Of the weights of the game's adversary, times the rate in each step. A point falls from here towards 1
+  /// where its budget is not spent.
+  double adversary_decay = 1;
 };
 HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const HeadsOptions& options,
                          std::uint64_t seed);
@@ -70,7 +72,8 @@ Heads first_heads(const HeadsStart& start, const HeadsOptions& options);
 
 struct TrainedHeads {
   Heads heads{};
-  double belief = 0;  ///< I(X;Z,T) as the adversary of the game believes it in the last epoch, nats.
+  double belief = 0;           ///< I(X;Z,T) as the adversary of the game believes it in the last epoch, nats.
+  double adversary_decay = 1;  ///< At the end; see HeadsLearned.
   TrainSummary summary{};
 };
 /// A point with a mean distortion of at most `budget` on the training rows.

@@ -736,6 +736,18 @@ TEST(Heads, TheAdversaryDecaysAsMuchAsOtherRowsAskFor) {
   EXPECT_EQ(decay(12000, 0.4), 1) << "nothing to choose on many rows";
 }
 
+// What a budget leaves over pays for hiding from an adversary that decays less; where all of it is spent, the
+// decay that predicts other rows best stays.
+TEST(Heads, TheAdversaryDecaysLessWhereTheBudgetIsNotSpent) {
+  const EncodedTable table = encoded(people_csv(2000, 1), people_schema(false));
+  HeadsStart start = make_start(table.rows, table.schema, table.encoding, quick_options(), 1);
+  start.learned.adversary_decay = 10;
+  EXPECT_EQ(train_heads(start, 0.6, quick_options(), 2).adversary_decay, 1);
+  EXPECT_EQ(train_heads(start, 0.02, quick_options(), 2).adversary_decay, 10);
+  start.learned.adversary_decay = 1;
+  EXPECT_EQ(train_heads(start, 0.6, quick_options(), 2).adversary_decay, 1) << "no less than on many rows";
+}
+
 TEST(HeadsLinks, RedrawWhatFitsTheOthers) {
   const Chain c = chain();
   const HeadLinks fitted = fit_links(c.rows.own, {3, 3, 3}, 1);
