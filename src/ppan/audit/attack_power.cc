@@ -66,8 +66,14 @@ std::vector<Score> make_scores(const SuiteInput& input, RandomSource& random) {
   // Columns that vary most: where nearly all rows are alike, little can be hidden.
   std::sort(single.begin(), single.end(),
             [](const Vector<float>& a, const Vector<float>& b) { return a.squaredNorm() > b.squaredNorm(); });
-  if (single.size() > 1 && single[1].squaredNorm() > 0)
-    scores.push_back({"two columns", single[0].cwiseProduct(single[1])});
+  if (single.size() < 2 || single[1].squaredNorm() == 0) return scores;
+  Vector<float> product = single[0].cwiseProduct(single[1]);
+  // A leak of two parts is harder to see than either.
+  Vector<float> second;
+  if (single.size() > 3) second = single[2].cwiseProduct(single[3]);
+  const bool four = second.squaredNorm() > 0;
+  if (four) product += second * (product.norm() / second.norm());
+  scores.push_back({four ? "two pairs of columns" : "two columns", std::move(product)});
   return scores;
 }
 
@@ -137,8 +143,9 @@ SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& r
 
 SuiteOptions light_suite(const SuiteOptions& options) {
   SuiteOptions light = options;
-  light.attackers = {AttackerKind::kTrees,    AttackerKind::kSmallMlp,     AttackerKind::kForest,
-                     AttackerKind::kLogistic, AttackerKind::kDiscriminant, AttackerKind::kPrior};
+  light.attackers = {AttackerKind::kTrees,       AttackerKind::kRegression, AttackerKind::kSmallMlp,
+                     AttackerKind::kForest,      AttackerKind::kLogistic,
+                     AttackerKind::kDiscriminant, AttackerKind::kAdditive, AttackerKind::kPrior};
   light.effort = {.epochs = 10, .patience = 2, .trees = 300, .tree_bins = 64, .neighbours = 1};
   light.most_releases = light.most_training_rows;
   light.learning_curve = false;
@@ -205,8 +212,6 @@ AttackPower attack_power(const SuiteInput& input, const AttackTarget& target, co
   std::vector<Index> level_rows(static_cast<std::size_t>(target.levels), 0);
   for (const std::int32_t code : target.code) ++level_rows[static_cast<std::size_t>(code)];
   const double entropy = empirical_entropy(target.code, target.levels);
-  AttackTarget discrete = target;
-  discrete.continuous = false;
   const SuiteOptions light = light_suite(options);
   // A weak leak I has gains of variance 2 I, so that even the best of all attackers needs this much.
   const double least = 2 * kDetected * kDetected / static_cast<double>(split.test.size());
@@ -223,7 +228,7 @@ AttackPower attack_power(const SuiteInput& input, const AttackTarget& target, co
       if (k + 1 < kShares.size() && kShares[k + 1] * most < least) continue;
       SeededRandom draw = root.fork(score.name, k);
       const auto rows = plant(by_score, target.code, target.levels, share_for(shares, nats), draw);
-      const SuiteResult result = attack(with_rows(input, rows), discrete, split, light);
+      const SuiteResult result = attack(with_rows(input, rows), target, split, light);
       own.push_back({score.name, nats, mean_rate(result.gain, split.test_unit)});
       // The power lies between the last leak that was missed and this one.
       if (significance(own.back().found) >= kDetected) break;

@@ -24,18 +24,22 @@ std::vector<Learner> learners_for(const AttackData& data) {
     // Most expensive first, so that the threads end together.
     kinds = {AttackerKind::kLargeMlp,   AttackerKind::kTrees,      AttackerKind::kForest,
              AttackerKind::kNeighbours, AttackerKind::kExtraTrees, AttackerKind::kSmallMlp,
-             AttackerKind::kKeys,       AttackerKind::kLogistic,   AttackerKind::kDiscriminant,
-             AttackerKind::kLookup,     AttackerKind::kPrior};
-    if (continuous) kinds.insert(kinds.begin() + 2, AttackerKind::kDensity);
+             AttackerKind::kAdditive,   AttackerKind::kKeys,       AttackerKind::kLogistic,
+             AttackerKind::kDiscriminant, AttackerKind::kLookup,   AttackerKind::kPrior};
+    if (continuous) kinds.insert(kinds.begin() + 2, {AttackerKind::kDensity, AttackerKind::kRegression});
   }
-  if (!continuous) std::erase(kinds, AttackerKind::kDensity);
+  if (!continuous) {
+    std::erase(kinds, AttackerKind::kDensity);
+    std::erase(kinds, AttackerKind::kRegression);
+  }
   if (data.task().key_values.empty()) std::erase(kinds, AttackerKind::kKeys);
   std::vector<Learner> learners;
   for (const AttackerKind kind : kinds) {
     learners.push_back({kind, LearnFrom::kAll});
     const bool cheap = kind == AttackerKind::kTrees || kind == AttackerKind::kLogistic ||
                        kind == AttackerKind::kForest || kind == AttackerKind::kKeys ||
-                       kind == AttackerKind::kDiscriminant;
+                       kind == AttackerKind::kDiscriminant || kind == AttackerKind::kAdditive ||
+                       kind == AttackerKind::kRegression;
     if (data.has_trained_rows() && cheap && data.options().held_out_learners)
       learners.push_back({kind, LearnFrom::kHeldOut});
   }
@@ -146,8 +150,8 @@ SuiteResult attack(const SuiteInput& input, const AttackTarget& target, const At
 std::vector<AttackerKind> quick_attackers(bool continuous) {
   std::vector<AttackerKind> kinds{AttackerKind::kTrees,  AttackerKind::kForest,   AttackerKind::kSmallMlp,
                                   AttackerKind::kKeys,   AttackerKind::kLogistic, AttackerKind::kDiscriminant,
-                                  AttackerKind::kLookup, AttackerKind::kPrior};
-  if (continuous) kinds.insert(kinds.begin(), AttackerKind::kDensity);
+                                  AttackerKind::kAdditive, AttackerKind::kLookup, AttackerKind::kPrior};
+  if (continuous) kinds.insert(kinds.begin(), {AttackerKind::kDensity, AttackerKind::kRegression});
   return kinds;
 }
 

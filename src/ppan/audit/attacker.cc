@@ -1,11 +1,13 @@
 #include "ppan/audit/attacker.h"
 
+#include "ppan/audit/additive_attacker.h"
 #include "ppan/audit/discriminant_attacker.h"
 #include "ppan/audit/forest_attacker.h"
 #include "ppan/audit/key_attacker.h"
 #include "ppan/audit/lookup_attacker.h"
 #include "ppan/audit/neighbour_attacker.h"
 #include "ppan/audit/network_attacker.h"
+#include "ppan/audit/regression_attacker.h"
 #include "ppan/audit/tree_attacker.h"
 
 namespace ppan {
@@ -38,6 +40,10 @@ std::string_view to_string(AttackerKind kind) {
       return "nearest neighbours";
     case AttackerKind::kDensity:
       return "density network";
+    case AttackerKind::kAdditive:
+      return "additive model";
+    case AttackerKind::kRegression:
+      return "regression";
     case AttackerKind::kForest:
       return "random forest";
     case AttackerKind::kExtraTrees:
@@ -87,6 +93,10 @@ std::unique_ptr<Attacker> make_attacker(AttackerKind kind, const AttackTask& tas
       return std::make_unique<NeighbourAttacker>(task);
     case AttackerKind::kDensity:
       return std::make_unique<DensityAttacker>(task);
+    case AttackerKind::kAdditive:
+      return std::make_unique<AdditiveAttacker>(task);
+    case AttackerKind::kRegression:
+      return std::make_unique<RegressionAttacker>(task);
     case AttackerKind::kForest:
       return std::make_unique<ForestAttacker>(task, ForestKind::kRandom);
     case AttackerKind::kExtraTrees:

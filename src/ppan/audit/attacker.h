@@ -23,9 +23,11 @@ enum class AttackerKind {
   kTrees,         ///< Gradient-boosted trees (XGBoost).
   kNeighbours,    ///< Frequencies among the nearest training rows.
   kDensity,       ///< Network giving a normal density of a continuous attribute, summed over its bins.
+  kRegression,    ///< Line and boosted trees that guess a continuous attribute as a number.
   kForest,        ///< Random forest.
   kExtraTrees,    ///< Extremely randomised trees.
   kKeys,          ///< Counts by last digits, first digits and exact values.
+  kAdditive,      ///< Logistic regression on the steps of all columns.
   kDiscriminant,  ///< Linear discriminant analysis.
 };
 

@@ -112,6 +112,7 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
   }
   std::optional<SuiteResult> first;
   double powers = 0;
+  double greatest_power = 0;
   for (std::size_t t = 0; t < targets.size(); ++t) {
     const AttackTarget& target = targets[t];
     SuiteOptions own = suite;
@@ -130,13 +131,16 @@ AuditReport audit(const AuditInput& input, const AuditOptions& options) {
     }
     cap_by_upper_bound(attribute.upper, attribute.upper_end);
     allow_for_side(attribute);
-    powers += attribute.power ? attribute.power->nats : 0;
+    const double power = attribute.power ? attribute.power->nats : 0;
+    powers += power;
+    greatest_power = std::max(greatest_power, power);
     report.attributes.push_back(std::move(attribute));
     if (!first) first = std::move(result);
   }
   if (targets.size() > 1) {
     report.joint = joint_audit(input, suite_in, targets, *first, split, options);
-    report.joint->upper_end = std::max(report.joint->upper_end, powers);
+    report.joint->upper_end =
+        std::max({report.joint->upper_end, powers, report.joint->leakage.nats + greatest_power});
     // All attributes together are given away no less than each of them.
     for (const AttributeAudit& attribute : report.attributes)
       report.joint->upper_end = std::max(report.joint->upper_end, attribute.upper_end);

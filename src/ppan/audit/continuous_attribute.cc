@@ -108,10 +108,10 @@ Vector<double> density_gain(DensityAttacker& density, const AttackRows& test) {
 }
 
 // The better of trees and a line, by the selection rows.
-void add_regressor(const ValueSplit& split, const TreeRegression& trees, AttributeAudit& out) {
+void add_regressor(const ValueSplit& split, const RegressionTrees& trees, AttributeAudit& out) {
   const auto& [train, selection, test, unit] = split;
   out.regressor = "boosted trees";
-  out.r_squared = r_squared(test.y, trees.test, unit);
+  out.r_squared = r_squared(test.y, trees.predict(test.rows.data), unit);
   if (train.rows.data.cols() > kMostLinearFeatures) return;
   const Matrix<double> a = train.rows.data.cast<double>();
   Matrix<double> gram = a.transpose() * a;
@@ -120,7 +120,8 @@ void add_regressor(const ValueSplit& split, const TreeRegression& trees, Attribu
   const Vector<double> centred = train.y.cast<double>().array() - static_cast<double>(mean);
   const Vector<float> weight = solve_symmetric(gram, a.transpose() * centred).cast<float>();
   const Vector<float> chosen = (selection.rows.data * weight).array() + mean;
-  if ((chosen - selection.y).squaredNorm() >= (trees.selection - selection.y).squaredNorm()) return;
+  const Vector<float> by_trees = trees.predict(selection.rows.data);
+  if ((chosen - selection.y).squaredNorm() >= (by_trees - selection.y).squaredNorm()) return;
   out.regressor = "linear regression";
   out.r_squared = r_squared(test.y, (test.rows.data * weight).array() + mean, unit);
 }
@@ -179,14 +180,14 @@ void add_continuous(const AuditInput& input, const SuiteInput& suite_in, const A
   task.score_edge = scores.edge;
   task.effort = suite.effort;
   DensityAttacker density(task);
-  TreeRegression trees;
+  RegressionTrees trees;
   SeededRandom random = SeededRandom(options.seed).fork("density");
   parallel_for(2, thread_count(options.threads), [&](std::int64_t job) {
     if (job == 0) {
       density.fit(values.train.rows, values.selection.rows, random);
     } else {
-      trees = regress_with_trees(values.train.rows.data, values.train.y, values.selection.rows.data,
-                                 values.selection.y, values.test.rows.data, suite.effort.trees, options.seed);
+      trees.fit(values.train.rows.data, values.train.y, values.selection.rows.data, values.selection.y,
+                suite.effort.trees, options.seed);
     }
   });
   const Vector<double> gain = density_gain(density, values.test.rows);

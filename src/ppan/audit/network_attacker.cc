@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <numeric>
 
+#include "ppan/audit/regression_attacker.h"
 #include "ppan/game/posterior.h"
 #include "ppan/game/softmax.h"
 #include "ppan/nn/adam.h"
@@ -85,14 +85,6 @@ AttackRows scored_part(const AttackRows& selection) {
   return part;
 }
 
-// log of the normal probability of [a, b), stable in both tails.
-double log_normal_mass(double a, double b) {
-  if (a > 0) return log_normal_mass(-b, -a);  // the lower tail has the accurate erfc
-  const double upper = std::isinf(b) ? 1.0 : 0.5 * std::erfc(-b / std::numbers::sqrt2);
-  const double lower = std::isinf(a) ? 0.0 : 0.5 * std::erfc(-a / std::numbers::sqrt2);
-  return std::log(std::max(upper - lower, 1e-30));
-}
-
 }  // namespace
 
 void NetworkAttacker::fit(const AttackRows& rows, const AttackRows& selection, RandomSource& random) {
@@ -166,22 +158,7 @@ Matrix<float> DensityAttacker::predict(const AttackRows& rows) {
 }
 
 Matrix<float> DensityAttacker::log_probability(const AttackRows& rows) {
-  const Matrix<float> output = predict(rows);
-  Matrix<float> out = prior_rows(rows.rows());
-  const double known = task_.missing_level < 0 ? 1.0 : 1.0 - task_.prior[task_.missing_level];
-  const auto bins = static_cast<Index>(task_.score_edge.size()) + 1;
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const double mean = output(i, 0);
-    const double scale = std::exp(-0.5 * std::clamp(static_cast<double>(output(i, 1)), -30.0, 30.0));
-    for (Index b = 0; b < bins; ++b) {
-      const auto edge = static_cast<std::size_t>(b);
-      const double low = b == 0 ? -kInfinite : (task_.score_edge[edge - 1] - mean) * scale;
-      const double high = b == bins - 1 ? kInfinite : (task_.score_edge[edge] - mean) * scale;
-      out(i, b) = static_cast<float>(std::log(known) + log_normal_mass(low, high));
-    }
-  }
-  return out;
+  return bin_log_probability(task_, predict(rows));
 }
 
 }  // namespace ppan

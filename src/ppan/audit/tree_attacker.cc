@@ -233,26 +233,39 @@ Matrix<float> TreeAttacker::log_probability(const AttackRows& rows) {
   return out;
 }
 
-TreeRegression regress_with_trees(const Matrix<float>& train, const Vector<float>& y_train,
-                                  const Matrix<float>& selection, const Vector<float>& y_selection,
-                                  const Matrix<float>& test, int trees, std::uint64_t seed) {
+struct RegressionTrees::Booster {
+  TreeModel model;
+  Booster(const TreeData& train, const TreeData& selection, int bins) : model(train, selection, bins) {}
+};
+
+RegressionTrees::RegressionTrees() = default;
+RegressionTrees::~RegressionTrees() = default;
+RegressionTrees::RegressionTrees(RegressionTrees&&) noexcept = default;
+RegressionTrees& RegressionTrees::operator=(RegressionTrees&&) noexcept = default;
+
+void RegressionTrees::fit(const Matrix<float>& train, const Vector<float>& y_train,
+                          const Matrix<float>& selection, const Vector<float>& y_selection, int trees,
+                          std::uint64_t seed) {
+  settle_thread();
   TreeData a(train);
   TreeData b(selection);
-  TreeData c(test);
   a.set("label", {y_train.data(), y_train.data() + y_train.size()});
   b.set("label", {y_selection.data(), y_selection.data() + y_selection.size()});
-  TreeModel model(a, b, train.cols() > kManyFeatures ? kCoarseBins : AttackEffort{}.tree_bins);
+  booster_ =
+      std::make_unique<Booster>(a, b, train.cols() > kManyFeatures ? kCoarseBins : AttackEffort{}.tree_bins);
+  TreeModel& model = booster_->model;
   model.set("objective", "reg:squarederror");
   model.set("base_score", fmt::format("{}", y_train.mean()));
   model.set("eta", "0.1");
   model.set("max_depth", "6");
   model.set("subsample", "0.8");
   model.set("seed", seed_text(seed));
-  const int rounds = model.train(a, b, std::clamp(trees, kLeastRounds, kMostRounds)).rounds;
-  TreeRegression result;
-  result.selection = Eigen::Map<const Vector<float>>(model.predict(b, rounds), selection.rows());
-  result.test = Eigen::Map<const Vector<float>>(model.predict(c, rounds), test.rows());
-  return result;
+  rounds_ = model.train(a, b, std::clamp(trees, kLeastRounds, kMostRounds)).rounds;
+}
+
+Vector<float> RegressionTrees::predict(const Matrix<float>& rows) const {
+  TreeData data(rows);
+  return Eigen::Map<const Vector<float>>(booster_->model.predict(data, rounds_), rows.rows());
 }
 
 }  // namespace ppan

@@ -20,14 +20,22 @@ class TreeAttacker final : public Attacker {
   int rounds_ = 0;  // that are used
 };
 
-/// Boosted regression trees: predictions of `y` for the rows of `test`, trained on `train` and stopped on
-/// `selection`.
-struct TreeRegression {
-  Vector<float> selection;
-  Vector<float> test;
+/// Boosted regression trees, stopped when the selection rows gain no more.
+class RegressionTrees {
+ public:
+  RegressionTrees();
+  ~RegressionTrees();
+  RegressionTrees(RegressionTrees&&) noexcept;
+  RegressionTrees& operator=(RegressionTrees&&) noexcept;
+
+  void fit(const Matrix<float>& train, const Vector<float>& y_train, const Matrix<float>& selection,
+           const Vector<float>& y_selection, int trees, std::uint64_t seed);
+  [[nodiscard]] Vector<float> predict(const Matrix<float>& rows) const;
+
+ private:
+  struct Booster;
+  std::unique_ptr<Booster> booster_;
+  int rounds_ = 0;  // that are used
 };
-TreeRegression regress_with_trees(const Matrix<float>& train, const Vector<float>& y_train,
-                                  const Matrix<float>& selection, const Vector<float>& y_selection,
-                                  const Matrix<float>& test, int trees, std::uint64_t seed);
 
 }  // namespace ppan

@@ -26,8 +26,12 @@ void judge_side(SideInformation side, AttributeAudit& attribute) {
 
 void judge_power(const AttackPower& power, const std::optional<double>& limit, AttributeAudit& attribute) {
   attribute.power = power;
-  attribute.upper_end = std::max(attribute.upper_end, power.nats);
-  if (attribute.side) attribute.side->upper_end = std::max(attribute.side->upper_end, power.nats);
+  // That one part of a leak was found says nothing about another: what is too small to be seen comes on top.
+  attribute.upper_end = std::max(attribute.upper_end, attribute.leakage.nats + power.nats);
+  if (attribute.side) {
+    const double added = std::max(0.0, attribute.side->additional.value);
+    attribute.side->upper_end = std::max(attribute.side->upper_end, added + power.nats);
+  }
   if (limit && power.nats > *limit && attribute.leakage.interval95->low <= *limit) {
     attribute.verdict = AuditVerdict::kInconclusive;
     attribute.notes.push_back(fmt::format(

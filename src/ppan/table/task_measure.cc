@@ -90,15 +90,16 @@ TaskScore score_number(const Learner& learner, const std::vector<double>& train,
   out.metric = TaskMetric::kR2;
   Matrix<float> both(learner.original.rows() + learner.released.rows(), learner.original.cols());
   both << learner.original, learner.released;
-  const TreeRegression fitted =
-      regress_with_trees(rows_of(learner.train, learner.learn), numbers_of(train, learner.learn),
-                         rows_of(learner.train, learner.selection), numbers_of(train, learner.selection),
-                         both, options.trees, SeededRandom(options.seed).fork("task-trees").next() >> 40U);
+  RegressionTrees trees;
+  trees.fit(rows_of(learner.train, learner.learn), numbers_of(train, learner.learn),
+            rows_of(learner.train, learner.selection), numbers_of(train, learner.selection), options.trees,
+            SeededRandom(options.seed).fork("task-trees").next() >> 40U);
+  const Vector<float> guess = trees.predict(both);
   std::vector<std::int32_t> every(test.size());
   std::iota(every.begin(), every.end(), 0);
   const Vector<float> truth = numbers_of(test, every);
-  out.original = r_squared(fitted.test.head(truth.size()), truth);
-  out.released = r_squared(fitted.test.tail(truth.size()), truth);
+  out.original = r_squared(guess.head(truth.size()), truth);
+  out.released = r_squared(guess.tail(truth.size()), truth);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "ppan/audit/period_scan.h"
 #include "ppan/audit/row_hash.h"
 #include "ppan/audit/text_form.h"
+#include "ppan/audit/upper_end.h"
 #include "ppan/core/random.h"
 
 namespace ppan {
@@ -138,6 +139,38 @@ TEST(AttackPower, EndsWithTheFirstLeakThatIsSeen) {
   // The best of all attackers needs 2 * 3.24^2 / 600 nats; these find four times that.
   EXPECT_GE(power.nats, 2 * 3.24 * 3.24 / 600);
   EXPECT_LT(power.nats, 0.14);
+}
+
+// A leak in two parts is harder to see than either, so where there are columns for two, two are planted.
+TEST(AttackPower, PlantsALeakOfTwoParts) {
+  SeededRandom random(6);
+  constexpr Index kRows = 1500;
+  AuditTable table;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    Vector<double> value(kRows);
+    for (double& v : value) v = random.uniform();
+    table.columns.push_back(column_of_numbers(name, value));
+  }
+  const SuiteInput input = suite_input(FeatureMap(table, {.row_position = false}), table);
+  const Symbols x = fair_bits(kRows, random);
+  const AttackSplit split = make_split(kRows, 1);
+  const AttackTarget target = target_of(column_of_codes("secret", x, 2), split.train, {});
+  const AttackPower power = attack_power(input, target, split, {});
+  EXPECT_TRUE(std::any_of(power.planted.begin(), power.planted.end(), [](const PlantedLeakage& planted) {
+    return planted.score == "two pairs of columns";
+  }));
+}
+
+// Where something was found, a part that is too small to be seen is not excluded by that.
+TEST(UpperEnd, WhatMayBeMissedComesOnTopOfWhatWasFound) {
+  AttributeAudit attribute;
+  attribute.leakage = {.nats = 0.1, .interval95 = Interval{0.08, 0.12}};
+  attribute.upper_end = wide_end(attribute.leakage);
+  judge_power({.nats = 0.06, .planted = {}}, {}, attribute);
+  EXPECT_DOUBLE_EQ(attribute.upper_end, 0.16);
+  attribute.upper_end = 0.3;
+  judge_power({.nats = 0.06, .planted = {}}, {}, attribute);
+  EXPECT_DOUBLE_EQ(attribute.upper_end, 0.3);
 }
 
 }  // namespace

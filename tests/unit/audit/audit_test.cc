@@ -415,7 +415,7 @@ TEST(Audit, OptionsReportEveryProblem) {
 }
 
 TEST(Audit, WordsClaimOnlyWhatWasFound) {
-  const AuditReport report = audit(channel(3000, 0.4, 10), {.quick = true, .limit = 0.5});
+  const AuditReport report = audit(channel(3000, 0.3, 10), {.quick = true, .limit = 0.5});
   const std::string text = to_text(report, InformationUnit::kBits);
   EXPECT_THAT(text, HasSubstr("is at least"));
   EXPECT_THAT(text, HasSubstr("95 % interval"));
