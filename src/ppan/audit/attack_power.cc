@@ -14,6 +14,8 @@ namespace {
 
 // Of the entropy. Each is about two and a half times the one before.
 constexpr std::array kShares{0.0005, 0.00125, 0.003, 0.008, 0.02, 0.05, 0.12, 0.3, 0.7};
+// Of the first: parts of equal size are so hard to see that on few rows nothing could be said of any table.
+constexpr float kSecondPart = 0.5F;
 constexpr double kDetected = 1.959963984540054 + 1.2815515655446004;  // standard errors above 0
 constexpr double kNothingSeen = 0.5;  // standard errors: the next larger leak will not be clear either
 
@@ -72,7 +74,7 @@ std::vector<Score> make_scores(const SuiteInput& input, RandomSource& random) {
   Vector<float> second;
   if (single.size() > 3) second = single[2].cwiseProduct(single[3]);
   const bool four = second.squaredNorm() > 0;
-  if (four) product += second * (product.norm() / second.norm());
+  if (four) product += second * (kSecondPart * product.norm() / second.norm());
   scores.push_back({four ? "two pairs of columns" : "two columns", std::move(product)});
   return scores;
 }

@@ -13,9 +13,9 @@
 //   I(s) = sum_v P(v) sum_x P(x|v) log(P(x|v) / p_x),   P(x|v) = s q_v(x) + (1-s) p_x.
 //
 // Two scores are planted, as hard to learn as leaks in real tables are: a random combination of all columns
-// (spread thinly) and the sum of the products of two pairs of columns (two interactions, each half of the
-// leak; one product where there are fewer than four columns). The power is the least planted leakage that is
-// found (its 95 % interval stays above 0) with probability 0.9, for the harder of the two.
+// (spread thinly) and the sum of the products of two pairs of columns (two interactions, the second with half
+// the weight; one product where there are fewer than four columns). The power is the least planted leakage
+// that is found (its 95 % interval stays above 0) with probability 0.9, for the harder of the two.
 
 #include <cstdint>
 #include <string>

@@ -55,7 +55,8 @@ bool inconclusive(const CurveRow& row) {
 
 double judged_leakage(const CurveRow& row, bool found) {
   double leakage = *row.leakage;
-  if (const auto known = known_bound(row); known && !found) return std::max(0.0, *known);
+  // The end, which the model states and which the bound has capped: the bound itself has an interval too.
+  if (known_bound(row) && !found) return std::max(0.0, *row.number(curve_column::kUpperEnd));
   if (inconclusive(row)) leakage = std::max(leakage, row.number(curve_column::kForecast).value_or(leakage));
   if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
   if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));
