@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from compiled_modules import keep_compiled_modules
+
 # Starts the engine, says so, and fits when asked to: what starting costs is not counted.
 PROGRAM = """
 import contextlib, hashlib, os, sys, tempfile, time, warnings
@@ -104,12 +106,13 @@ def main() -> None:
     parser.add_argument("--kill", action="store_true", help="a worker midway")
     parser.add_argument("--engine", nargs="+", default=["threads", "local", "dask", "spark"])
     given = parser.parse_args()
+    keep_compiled_modules()
     here = Path(__file__).resolve().parent
     imported = os.pathsep.join([str(here.parents[1] / "python" / "tests"), str(here)])
     seen: dict[str, list[tuple[float, float, str]]] = {name: [] for name in given.engine}
     for _ in range(given.repeats):
         for name in given.engine:
-            command = [sys.executable, "-B", "-c", PROGRAM, imported, name, str(given.rows), str(given.epochs), "kill" if given.kill else ""]
+            command = [sys.executable, "-c", PROGRAM, imported, name, str(given.rows), str(given.epochs), "kill" if given.kill else ""]
             spent, seconds, digest = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
             seen[name].append((float(spent), float(seconds), digest))
             print(f"{name},{spent},{seconds}", file=sys.stderr, flush=True)

@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from compiled_modules import keep_compiled_modules
 
 import ppan
 
@@ -90,6 +91,7 @@ def spark_session(work: Path, executor_java: str) -> Any:
     spark = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
              .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(_paths())).config("spark.local.dir", str(work))
              .config("spark.executor.extraJavaOptions", executor_java)
+             .config("spark.executorEnv.PYTHONPYCACHEPREFIX", os.environ["PYTHONPYCACHEPREFIX"])
              .config("spark.network.timeout", "900s").config("spark.rpc.askTimeout", "900s").getOrCreate())  # fmt: skip
     spark.sparkContext.setLogLevel("OFF")
     spark.range(1000).mapInArrow(lambda batches: batches, "id long").count()  # executors and their Python are there
@@ -211,6 +213,7 @@ def spark_part(given: Any, model: ppan.Model, work: Path) -> None:
         pyarrow.parquet.write_table(table(given.spark_rows // parts, seed=part + 2), work / "in" / f"{part}.parquet")
     alone = sum(single_process(model, work / "in" / f"{part}.parquet", work / "alone.parquet") for part in range(parts))
     print(f"{given.spark_rows} rows Parquet to Parquet, one process: {alone:.1f} s of processor time", flush=True)
+    keep_compiled_modules()
     spark = spark_session(work, given.executor_java)
     ways = spark_ways(spark, model, work / "in", work)
     for way in given.ways:
