@@ -9,8 +9,8 @@
 namespace ppan {
 
 /// Multinomial logistic regression on the steps of all columns: any function of each, added up. It needs
-/// fewer rows than trees for a leak that is spread over many columns, whose levels need not be in any order. The
-/// selection rows choose how much it decays.
+/// fewer rows than trees for a leak that is spread over many columns, whose levels need not be in any order.
+/// The selection rows choose how much it decays.
 class AdditiveAttacker final : public Attacker {
  public:
   explicit AdditiveAttacker(const AttackTask& task) : Attacker(task) {}

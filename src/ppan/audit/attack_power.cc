@@ -145,9 +145,9 @@ SuiteInput with_rows(const SuiteInput& input, const std::vector<std::int32_t>& r
 
 SuiteOptions light_suite(const SuiteOptions& options) {
   SuiteOptions light = options;
-  light.attackers = {AttackerKind::kTrees,       AttackerKind::kRegression, AttackerKind::kSmallMlp,
-                     AttackerKind::kForest,      AttackerKind::kLogistic,
-                     AttackerKind::kDiscriminant, AttackerKind::kAdditive, AttackerKind::kPrior};
+  light.attackers = {AttackerKind::kTrees,    AttackerKind::kRegression, AttackerKind::kSmallMlp,
+                     AttackerKind::kForest,   AttackerKind::kLogistic,   AttackerKind::kDiscriminant,
+                     AttackerKind::kAdditive, AttackerKind::kPrior};
   light.effort = {.epochs = 10, .patience = 2, .trees = 300, .tree_bins = 64, .neighbours = 1};
   light.most_releases = light.most_training_rows;
   light.learning_curve = false;

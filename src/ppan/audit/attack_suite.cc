@@ -22,10 +22,10 @@ std::vector<Learner> learners_for(const AttackData& data) {
   const bool continuous = data.target().continuous;
   if (kinds.empty()) {
     // Most expensive first, so that the threads end together.
-    kinds = {AttackerKind::kLargeMlp,   AttackerKind::kTrees,      AttackerKind::kForest,
-             AttackerKind::kNeighbours, AttackerKind::kExtraTrees, AttackerKind::kSmallMlp,
-             AttackerKind::kAdditive,   AttackerKind::kKeys,       AttackerKind::kLogistic,
-             AttackerKind::kDiscriminant, AttackerKind::kLookup,   AttackerKind::kPrior};
+    kinds = {AttackerKind::kLargeMlp,     AttackerKind::kTrees,      AttackerKind::kForest,
+             AttackerKind::kNeighbours,   AttackerKind::kExtraTrees, AttackerKind::kSmallMlp,
+             AttackerKind::kAdditive,     AttackerKind::kKeys,       AttackerKind::kLogistic,
+             AttackerKind::kDiscriminant, AttackerKind::kLookup,     AttackerKind::kPrior};
     if (continuous) kinds.insert(kinds.begin() + 2, {AttackerKind::kDensity, AttackerKind::kRegression});
   }
   if (!continuous) {
@@ -148,9 +148,10 @@ SuiteResult attack(const SuiteInput& input, const AttackTarget& target, const At
 }
 
 std::vector<AttackerKind> quick_attackers(bool continuous) {
-  std::vector<AttackerKind> kinds{AttackerKind::kTrees,  AttackerKind::kForest,   AttackerKind::kSmallMlp,
-                                  AttackerKind::kKeys,   AttackerKind::kLogistic, AttackerKind::kDiscriminant,
-                                  AttackerKind::kAdditive, AttackerKind::kLookup, AttackerKind::kPrior};
+  std::vector<AttackerKind> kinds{
+      AttackerKind::kTrees,    AttackerKind::kForest,   AttackerKind::kSmallMlp,
+      AttackerKind::kKeys,     AttackerKind::kLogistic, AttackerKind::kDiscriminant,
+      AttackerKind::kAdditive, AttackerKind::kLookup,   AttackerKind::kPrior};
   if (continuous) kinds.insert(kinds.begin(), {AttackerKind::kDensity, AttackerKind::kRegression});
   return kinds;
 }

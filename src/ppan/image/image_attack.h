@@ -31,7 +31,7 @@ struct ImageNetworkShape {
 struct ImageAttackOptions {
   /// The shape of the paper's adversary, and another.
   std::vector<ImageNetworkShape> networks{{{1000, 1000}, Activation::kTanh}, {{512, 512}}};
-  bool convolution = true;   ///< A small convolutional network too.
+  bool convolution = true;  ///< A small convolutional network too.
   /// Hidden layers of one that sees the code of a noisy-code mechanism instead of the image; empty: none.
   std::vector<Index> code{512, 512};
   Index tree_images = 8000;  ///< Releases that boosted trees learn from, on principal components; 0: none.

@@ -14,8 +14,8 @@
 #include "ppan/job/settings.h"
 #include "ppan/read/dependency.h"
 #include "ppan/read/profile.h"
-#include "ppan/read/table.h"
 #include "ppan/read/revealing.h"
+#include "ppan/read/table.h"
 #include "ppan/source/byte_source.h"
 #include "ppan/source/csv_source.h"
 
@@ -98,7 +98,7 @@ void note_dependencies(const Table& table, Schema& schema, std::map<std::string,
 // Says beside each column what it tells about a secret, if that is much; returns what the head of the job
 // should say. Shares only: the job is no place for values.
 std::vector<std::string> note_revealing_columns(const Table& table, const Schema& schema,
-                                      std::map<std::string, ColumnRemark>& remarks) {
+                                                std::map<std::string, ColumnRemark>& remarks) {
   std::vector<std::string> out;
   const std::vector<std::string> kept = schema.kept_columns();
   std::vector<std::string> released = schema.useful;

@@ -174,9 +174,7 @@ bool names_file(const Address& address, const std::filesystem::path& file) {
   };
   constexpr std::string_view kAnyDirectories = "**/";  // none as well
   std::string pattern = plain(address.place);
-  const auto matches = [&](int flags) {
-    return ::fnmatch(pattern.c_str(), plain(file).c_str(), flags) == 0;
-  };
+  const auto matches = [&](int flags) { return ::fnmatch(pattern.c_str(), plain(file).c_str(), flags) == 0; };
   if (pattern.find("**") == std::string::npos) return matches(FNM_PATHNAME);
   if (matches(0)) return true;
   for (std::size_t at = 0; (at = pattern.find(kAnyDirectories)) != std::string::npos;)

@@ -70,9 +70,9 @@ std::string duckdb_quoted(const std::string& text, char quote) {
 std::string duckdb_files(const Address& address) {
   if (!address.is_file()) return duckdb_quoted(address.place, '\'');
   std::string plain;
-  for (const char c : address.place) plain += std::string_view("*?[").find(c) == std::string_view::npos
-                                                  ? std::string(1, c)
-                                                  : fmt::format("[{}]", c);
+  for (const char c : address.place)
+    plain += std::string_view("*?[").find(c) == std::string_view::npos ? std::string(1, c)
+                                                                       : fmt::format("[{}]", c);
   return duckdb_quoted(plain, '\'');
 }
 

@@ -255,8 +255,9 @@ class DuckdbSource final : public RowSource {
                                             : static_cast<std::int64_t>(duckdb_->vector_size())) {
     std::error_code ignored;
     if (address.is_file() && std::filesystem::is_directory(address.place, ignored))
-      throw Error(ErrorCode::kIo, fmt::format("{} is a directory", name()),
-                  fmt::format("name its files: '{}'", (std::filesystem::path(address.place) / "*.parquet").string()));
+      throw Error(
+          ErrorCode::kIo, fmt::format("{} is a directory", name()),
+          fmt::format("name its files: '{}'", (std::filesystem::path(address.place) / "*.parquet").string()));
     query_ = query_of(address);
     start(fmt::format("select * from ({}\n) limit 0", query_));
     for (idx_t c = 0; c < duckdb_->column_count(&result_); ++c) {
@@ -277,8 +278,8 @@ class DuckdbSource final : public RowSource {
     set_style(style);
     // Parquet says at its end how many rows it has.
     if (address.kind == AddressKind::kParquet)
-      all_ = session_.number(fmt::format("select sum(num_rows)::bigint from parquet_file_metadata({})",
-                                         duckdb_files(address)));
+      all_ = session_.number(
+          fmt::format("select sum(num_rows)::bigint from parquet_file_metadata({})", duckdb_files(address)));
     for (std::size_t c = 0; c < columns_.size(); ++c) read_.push_back(c);
   }
   DuckdbSource(const DuckdbSource&) = delete;

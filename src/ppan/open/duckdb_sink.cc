@@ -43,9 +43,9 @@ class ChunkPart final : public RowSink::Part {
     bytes = 0;
     for (std::size_t c = 0; c < chunk.columns(); ++c) {
       const CellBuffer& own = chunk.buffer(c);
-      bytes += own.bytes.size() + sizeof(TextCell) * own.text.size() + sizeof(std::int32_t) * own.code.size() +
-               sizeof(std::int64_t) * own.integer.size() + sizeof(double) * own.real.size() +
-               own.missing.size();
+      bytes += own.bytes.size() + sizeof(TextCell) * own.text.size() +
+               sizeof(std::int32_t) * own.code.size() + sizeof(std::int64_t) * own.integer.size() +
+               sizeof(double) * own.real.size() + own.missing.size();
     }
   }
   RowChunk chunk;
@@ -455,9 +455,8 @@ class DuckdbSink final : public RowSink {
     if (input.empty()) return;
     const Address address = parse_address(input);
     if (address.kind != AddressKind::kParquet) return;
-    const auto found =
-        session_.number(fmt::format("select max(row_group_num_rows)::bigint from parquet_metadata({})",
-                                    duckdb_files(address)));
+    const auto found = session_.number(fmt::format(
+        "select max(row_group_num_rows)::bigint from parquet_metadata({})", duckdb_files(address)));
     if (found && *found > 0) group_rows_ = *found;
   }
   // The engine holds a row group until it is written, so one of many columns has fewer rows.

@@ -91,7 +91,7 @@ void score(const Coded& column, const Coded& about, bool first, Scores& out) {
 }  // namespace
 
 std::vector<RevealingColumn> find_revealing_columns(const Table& table, const std::string& about,
-                                  std::span<const std::string> columns) {
+                                                    std::span<const std::string> columns) {
   std::vector<RevealingColumn> out;
   if (table.rows < 2) return out;
   const Coded secret = coded(table.at(about), kSecretBins, kSecretBins);

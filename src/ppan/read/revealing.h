@@ -25,6 +25,6 @@ struct RevealingColumn {
 /// relations do not count. Numbers with many values are divided at their quantiles. The result is a lower
 /// bound of what the column reveals.
 std::vector<RevealingColumn> find_revealing_columns(const Table& table, const std::string& about,
-                                  std::span<const std::string> columns);
+                                                    std::span<const std::string> columns);
 
 }  // namespace ppan

@@ -60,7 +60,7 @@ struct FigureSeries {
   SeriesRole role = SeriesRole::kLearned;
   std::vector<FigurePoint> points;  ///< In the order of the line. Points that are not finite are left out.
   bool second = false;              ///< Measured on the second vertical axis. Lines and markers only.
-  bool background = false;  ///< For comparison: drawn below the other series, its intervals pale.
+  bool background = false;          ///< For comparison: drawn below the other series, its intervals pale.
 };
 
 struct FigureAxis {

@@ -40,8 +40,8 @@ class RowSource {
   /// several threads at a time. Throws Error(kBadInput) for rows that do not match columns(), and Error(kIo)
   /// with the source's own message when it fails.
   virtual bool next(RowChunk& chunk) = 0;
-  /// Says, before the first next(), which columns will be looked at: a source may leave the cells of the others
-  /// unset, so that they need not be read. Without it all of them are there.
+  /// Says, before the first next(), which columns will be looked at: a source may leave the cells of the
+  /// others unset, so that they need not be read. Without it all of them are there.
   virtual void need_only(const std::vector<bool>& /*columns*/) {}
   /// The number of rows, if it is known without reading them.
   [[nodiscard]] virtual std::optional<std::int64_t> row_count() const { return std::nullopt; }

@@ -27,8 +27,8 @@ constexpr double kAdversaryDecay = 1;
 constexpr Index kManyRows = 12'000;
 constexpr std::array kFewRowsDecays{3.0, 10.0};
 constexpr Index kDecaySteps = 1000;
-// An adversary that decays more misses the last of what is told. So where the budget is not spent in this part
-// of the training, its decay falls; where it is spent, the decay rises again. It takes this share of the
+// An adversary that decays more misses the last of what is told. So where the budget is not spent in this
+// part of the training, its decay falls; where it is spent, the decay rises again. It takes this share of the
 // training for a factor of ten.
 constexpr double kDecayFallsFrom = 0.4;
 constexpr double kDecayTime = 0.2;

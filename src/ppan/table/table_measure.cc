@@ -77,8 +77,8 @@ AuditOptions audit_options(const LeakageOptions& options, LeakageDetail detail) 
     out.suite->effort = {.epochs = 15, .patience = 2, .trees = 400, .neighbours = 4'000};
     if (!out.details) {
       out.suite->held_out_learners = false;
-      out.suite->attackers = {AttackerKind::kTrees,  AttackerKind::kDensity,  AttackerKind::kRegression,
-                              AttackerKind::kForest, AttackerKind::kSmallMlp, AttackerKind::kKeys,
+      out.suite->attackers = {AttackerKind::kTrees,    AttackerKind::kDensity,  AttackerKind::kRegression,
+                              AttackerKind::kForest,   AttackerKind::kSmallMlp, AttackerKind::kKeys,
                               AttackerKind::kLogistic, AttackerKind::kAdditive, AttackerKind::kLookup,
                               AttackerKind::kPrior};
     }

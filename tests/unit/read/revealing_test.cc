@@ -12,8 +12,9 @@
 namespace ppan {
 namespace {
 
-std::map<std::string, RevealingColumn> revealing_columns(const std::string& csv, const std::vector<ColumnSpec>& specs,
-                                          const std::string& about) {
+std::map<std::string, RevealingColumn> revealing_columns(const std::string& csv,
+                                                         const std::vector<ColumnSpec>& specs,
+                                                         const std::string& about) {
   CsvSource reader(memory_source(csv));
   const Table table = read_table(reader, specs);
   std::vector<std::string> names;
@@ -36,13 +37,13 @@ TEST(RevealingColumns, IsWhatOtherRowsConfirm) {
                        random.uniform() + (other ? 1 : 0), random.index(2), random.index(100000));
   }
   const auto found = revealing_columns(csv,
-                                {{.name = "secret"},
-                                 {.name = "recoded"},
-                                 {.name = "channel"},
-                                 {.name = "number", .type = ColumnType::kReal},
-                                 {.name = "coin"},
-                                 {.name = "many"}},
-                                "secret");
+                                       {{.name = "secret"},
+                                        {.name = "recoded"},
+                                        {.name = "channel"},
+                                        {.name = "number", .type = ColumnType::kReal},
+                                        {.name = "coin"},
+                                        {.name = "many"}},
+                                       "secret");
   EXPECT_FALSE(found.contains("secret"));
   EXPECT_GT(found.at("recoded").share, 0.99);
   EXPECT_NEAR(found.at("channel").nats, 0.3681, 0.044);
@@ -61,11 +62,11 @@ TEST(RevealingColumns, AboutNumbers) {
                        r % 10 == 0 ? "" : fmt::format("{:.6f}", income / 5), random.uniform());
   }
   const auto found = revealing_columns(csv,
-                                {{.name = "id", .type = ColumnType::kIdentifier},
-                                 {.name = "income", .type = ColumnType::kReal},
-                                 {.name = "tax", .type = ColumnType::kReal},
-                                 {.name = "age", .type = ColumnType::kReal}},
-                                "income");
+                                       {{.name = "id", .type = ColumnType::kIdentifier},
+                                        {.name = "income", .type = ColumnType::kReal},
+                                        {.name = "tax", .type = ColumnType::kReal},
+                                        {.name = "age", .type = ColumnType::kReal}},
+                                       "income");
   EXPECT_FALSE(found.contains("id"));
   EXPECT_GT(found.at("tax").share, 0.7);
   EXPECT_LT(found.at("tax").share, 0.92);  // a tenth is missing
