@@ -107,7 +107,7 @@ _progress.Progress = Listener
 import ppan._estimators
 ppan._estimators.Progress = Listener
 try:
-    fitted = ppan.TradeOff(sensitive="marital", points=60, epochs={epochs}, quick=True, threads=1, progress=False).fit(people(900))
+    fitted = ppan.TradeOff(sensitive="marital", points=60, epochs={epochs}, quick=True, threads=1, progress=False).fit(people(400))
     print("kept", len(fitted.points_), fitted.curve_.interrupted)
 except KeyboardInterrupt:
     print("nothing")

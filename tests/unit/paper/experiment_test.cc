@@ -36,7 +36,10 @@ ExperimentOptions changed(std::string name, std::vector<ObservationKind> kinds) 
 TEST(Experiment, EveryOneRunsAndScoresAllItsPoints) {
   for (const ExperimentEntry& info : experiment_registry()) {
     SCOPED_TRACE(info.name);
-    const ExperimentResult result = run_experiment(small(info.name));
+    ExperimentOptions options = small(info.name);
+    options.change.train_records = 1000;
+    if (settings_of(options).test_records > 0) options.change.test_records = 1000;
+    const ExperimentResult result = run_experiment(options);
     EXPECT_EQ(static_cast<Index>(result.points.size()), result.planned);
     EXPECT_FALSE(result.interrupted);
     for (const ExperimentPoint& p : result.points) {
