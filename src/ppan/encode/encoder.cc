@@ -104,7 +104,8 @@ std::int32_t find_boolean(const ColumnEncoding& column, std::string_view cell) {
 }
 
 // All cells as numbers; what missing ones give means nothing.
-void take_numbers(const ColumnSource& source, const RowCells& cells, NumberForm form, std::vector<double>& out) {
+void take_numbers(const ColumnSource& source, const RowCells& cells, NumberForm form,
+                  std::vector<double>& out) {
   const bool scaled = form == NumberForm::kTimestamp && source.from.meaning == CellMeaning::kDate;
   if (source.from.storage == CellStorage::kReal) {
     std::copy_n(cells.real, out.size(), out.begin());
@@ -118,8 +119,8 @@ void take_numbers(const ColumnSource& source, const RowCells& cells, NumberForm 
   }
 }
 
-// Whether every number is one that can be encoded, none of which stands for "no value". Every step runs over all
-// of them, so that it vectorises.
+// Whether every number is one that can be encoded, none of which stands for "no value". Every step runs over
+// all of them, so that it vectorises.
 bool all_plain(const std::vector<double>& values, const std::vector<double>& markers, bool whole) {
   bool odd = false;
   for (const double x : values) odd |= !(std::abs(x) <= kFarthest);
@@ -221,7 +222,8 @@ std::int32_t Encoder::find_level(std::size_t column, std::string_view level) con
     if (level.size() <= sizeof head) {  // all keys: levels come in any order, which no branch foresees
       std::int32_t found = -1;
       for (const LevelKey& key : keys_[column])
-        found = static_cast<int>(key.size == level.size()) & static_cast<int>(key.head == head) ? key.code : found;
+        found = static_cast<int>(key.size == level.size()) & static_cast<int>(key.head == head) ? key.code
+                                                                                                  : found;
       return found;
     }
     for (const LevelKey& key : keys_[column]) {
