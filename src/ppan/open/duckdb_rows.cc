@@ -255,9 +255,8 @@ class DuckdbSource final : public RowSource {
                                             : static_cast<std::int64_t>(duckdb_->vector_size())) {
     std::error_code ignored;
     if (address.is_file() && std::filesystem::is_directory(address.place, ignored))
-      throw Error(
-          ErrorCode::kIo, fmt::format("{} is a directory", name()),
-          fmt::format("name its files: '{}'", (std::filesystem::path(address.place) / "*.parquet").string()));
+      throw Error(ErrorCode::kIo, fmt::format("{} is a directory", name()),
+                  fmt::format("name its files: '{}/*.parquet'", address.place));
     query_ = query_of(address);
     start(fmt::format("select * from ({}\n) limit 0", query_));
     for (idx_t c = 0; c < duckdb_->column_count(&result_); ++c) {
