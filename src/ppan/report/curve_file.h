@@ -30,6 +30,7 @@ inline constexpr std::string_view kLeakageHigh = "leakage_high";      ///< 95 % 
 inline constexpr std::string_view kLeakageKind = "leakage_kind";      ///< A Bound, as to_string() writes it.
 inline constexpr std::string_view kLeakageMethod = "leakage_method";  ///< How leakage was found.
 inline constexpr std::string_view kUpperBound = "leakage_upper";      ///< An upper bound, nats.
+inline constexpr std::string_view kUpperBoundHigh = "leakage_upper_high";  ///< The end of its interval.
 /// Upper end of the finding, nats: the upper end of its interval, widened by what the audit could have
 /// missed. Choices are based on it.
 inline constexpr std::string_view kUpperEnd = "leakage_upper_end";

@@ -55,8 +55,11 @@ bool inconclusive(const CurveRow& row) {
 
 double judged_leakage(const CurveRow& row, bool found) {
   double leakage = *row.leakage;
-  // The end, which the model states and which the bound has capped: the bound itself has an interval too.
-  if (known_bound(row) && !found) return std::max(0.0, *row.number(curve_column::kUpperEnd));
+  if (const auto known = known_bound(row); known && !found) {
+    // A bound may have an interval of its own, whose end the model states; what is known exactly has none.
+    const double high = row.number(curve_column::kUpperBoundHigh).value_or(*known);
+    return std::max(0.0, std::min(*row.number(curve_column::kUpperEnd), std::max(*known, high)));
+  }
   if (inconclusive(row)) leakage = std::max(leakage, row.number(curve_column::kForecast).value_or(leakage));
   if (!found) leakage = row.number(curve_column::kLeakageHigh).value_or(leakage);
   if (!found) leakage = std::max(leakage, row.number(curve_column::kUpperEnd).value_or(leakage));

@@ -30,7 +30,6 @@ namespace {
 
 constexpr const char* kSeries = "ppan/table";
 constexpr std::string_view kUpperLow = "leakage_upper_low";
-constexpr std::string_view kUpperHigh = "leakage_upper_high";
 constexpr std::string_view kUpperMethod = "leakage_upper_method";
 constexpr std::string_view kUpperAnyDistribution = "leakage_upper_any_distribution";
 constexpr std::size_t kHistogramBins = 24;
@@ -72,7 +71,7 @@ CurveRow row_of(const MeasuredRelease& measured) {
     row.set(curve_column::kUpperBound, measured.upper->nats);
     if (measured.upper->interval95) {
       row.set(kUpperLow, measured.upper->interval95->low);
-      row.set(kUpperHigh, measured.upper->interval95->high);
+      row.set(curve_column::kUpperBoundHigh, measured.upper->interval95->high);
     }
     row.set(kUpperMethod, measured.upper->method);
   }
@@ -280,7 +279,7 @@ std::vector<std::string> more_columns() {
                                       column::kInconclusive,
                                       column::kUpperBound,
                                       kUpperLow,
-                                      kUpperHigh,
+                                      curve_column::kUpperBoundHigh,
                                       kUpperMethod,
                                       std::string_view("changed"),
                                       column::kTrainingDistortion,

@@ -75,6 +75,14 @@ TEST(Pick, AKnownBoundCountsBeforeTheAudit) {
   EXPECT_EQ(from.files.back(), "independent.ppan");
   EXPECT_DOUBLE_EQ(from.points.back().leakage, 0.01);
   EXPECT_FALSE(from.powers.back());
+  // Not by what the audit could have missed.
+  both.rows.back().set(curve_column::kUpperEnd, 0.3);
+  EXPECT_DOUBLE_EQ(candidates_of(both, {}, "curve").points.back().leakage, 0.01);
+  both.rows.back().set(curve_column::kUpperBoundHigh, 0.02);
+  EXPECT_DOUBLE_EQ(candidates_of(both, {}, "curve").points.back().leakage, 0.02)
+      << "the bound has an interval";
+  both.rows.back().set(curve_column::kUpperBoundHigh, 0.01);
+  both.rows.back().set(curve_column::kUpperEnd, 0.01);
   // A bound above what the audit allows for says nothing.
   both.rows.back().set(curve_column::kUpperBound, 0.7);
   EXPECT_THAT(candidates_of(both, {}, "curve").left_out, ::testing::SizeIs(1));
