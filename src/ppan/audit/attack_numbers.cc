@@ -31,6 +31,25 @@ std::vector<double> placements(const std::vector<float>& a, std::vector<float> b
   return place;
 }
 
+// Scores to rank rows by. A matrix product rounds equal rows differently, by their position in a batch, so scores within kRounding
+// (nats) of the lowest of a group are one score: a release that says nothing ranks nobody.
+Vector<float> ranked_scores(const Matrix<float>& log_probability, std::int32_t level) {
+  constexpr float kRounding = 1e-6F;
+  Vector<float> score = log_probability.col(level);
+  std::vector<Index> order(static_cast<std::size_t>(score.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return score[a] < score[b]; });
+  float lowest = -std::numeric_limits<float>::infinity();
+  for (const Index i : order) {
+    if (std::isfinite(lowest) && score[i] - lowest <= kRounding * std::max(1.0F, std::abs(lowest))) {
+      score[i] = lowest;
+    } else {
+      lowest = score[i];
+    }
+  }
+  return score;
+}
+
 double variance_of_mean(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
@@ -192,8 +211,9 @@ Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std:
   for (std::int32_t l = 0; l < levels; ++l) {
     std::vector<float> own;
     std::vector<float> other;
-    for (Index i = 0; i < log_probability.rows(); ++i) {
-      (x[static_cast<std::size_t>(i)] == l ? own : other).push_back(log_probability(i, l));
+    const Vector<float> score = ranked_scores(log_probability, l);
+    for (Index i = 0; i < score.size(); ++i) {
+      (x[static_cast<std::size_t>(i)] == l ? own : other).push_back(score[i]);
     }
     if (static_cast<Index>(std::min(own.size(), other.size())) < kLeastRows) continue;
     const std::vector<double> above = placements(own, other);
@@ -232,9 +252,10 @@ std::vector<LowFalsePositive> low_false_positive(const Matrix<float>& log_probab
       std::vector<float> own;
       std::vector<float> other;
       Units own_unit;
-      for (Index i = 0; i < log_probability.rows(); ++i) {
+      const Vector<float> score = ranked_scores(log_probability, l);
+      for (Index i = 0; i < score.size(); ++i) {
         const bool is_own = x[static_cast<std::size_t>(i)] == l;
-        (is_own ? own : other).push_back(log_probability(i, l));
+        (is_own ? own : other).push_back(score[i]);
         if (is_own && !unit.empty()) own_unit.push_back(unit[static_cast<std::size_t>(i)]);
       }
       const double passes = rate * static_cast<double>(other.size());

@@ -44,6 +44,20 @@ TEST(AttackNumbers, AreaUnderRocCountsPairs) {
   EXPECT_NEAR(balanced_accuracy(q, x, 2).value, 0.9, 1e-9);
 }
 
+// Equal rows are rounded differently by their place in a batch; that ranks nobody, here in perfect order. Twice
+// as far apart as what counts as rounding, and with an impossible level, rows are ranked.
+TEST(AttackNumbers, RoundingRanksNobody) {
+  Matrix<float> q = beliefs(std::vector<float>(400, 0.3F));
+  Symbols x;
+  for (Index i = 0; i < q.rows(); ++i) {
+    x.push_back(i % 2 == 1 ? 1 : 0);
+    if (i % 2 == 1) q(i, 0) -= 3e-7F;
+  }
+  EXPECT_EQ(area_under_roc(q, x, 2).value, 0.5);
+  for (Index i = 1; i < q.rows(); i += 2) q(i, 0) = i == 1 ? -INFINITY : q(0, 0) - 3e-6F;
+  EXPECT_EQ(area_under_roc(q, x, 2).value, 1);
+}
+
 // Scores that know nothing: the interval misses 0.5 in 5 % of the cases; of 100, more than 14 with
 // probability 1e-4.
 TEST(AttackNumbers, AreaUnderRocCoversOneHalf) {
