@@ -31,8 +31,9 @@ std::vector<double> placements(const std::vector<float>& a, std::vector<float> b
   return place;
 }
 
-// Scores to rank rows by. A matrix product rounds equal rows differently, by their position in a batch, so scores within kRounding
-// (nats) of the lowest of a group are one score: a release that says nothing ranks nobody.
+// Scores to rank rows by. A matrix product rounds equal rows differently, by their position in a batch, so
+// scores within kRounding (nats) of the lowest of a group are one score: a release that says nothing ranks
+// nobody.
 Vector<float> ranked_scores(const Matrix<float>& log_probability, std::int32_t level) {
   constexpr float kRounding = 1e-6F;
   Vector<float> score = log_probability.col(level);

@@ -486,11 +486,9 @@ CodebookShape coded_shape(const EncodedRows& train, const Schema& schema, const 
   return shape;
 }
 
-CodebookRows codebook_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
-                           const CodebookShape& shape) {
-  CodebookRows out;
-  const Layout layout = make_layout(encoding, encoding.indices_of(schema.observed_columns()));
-  codebook_features(rows, encoding, layout, shape.observed, out.features);
+CodedRows coded_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
+                     const CodebookShape& shape) {
+  CodedRows out;
   double joint = 1;
   for (const ColumnLevels& levels : shape.hidden) {
     out.hidden.push_back({levels_of(rows, levels, encoding), levels.levels()});
@@ -505,6 +503,14 @@ CodebookRows codebook_rows(const EncodedRows& rows, const Schema& schema, const 
   const bool conditioned = schema.task_kept && kept <= kMostKept;
   out.kept =
       join(conditioned ? out.task : std::vector<CodedAttribute>{}, static_cast<std::size_t>(rows.rows));
+  return out;
+}
+
+CodebookRows codebook_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
+                           const CodebookShape& shape) {
+  CodebookRows out{coded_rows(rows, schema, encoding, shape), {}};
+  const Layout layout = make_layout(encoding, encoding.indices_of(schema.observed_columns()));
+  codebook_features(rows, encoding, layout, shape.observed, out.features);
   return out;
 }
 

@@ -48,13 +48,16 @@ struct CodedAttribute {
   std::int32_t levels = 1;
 };
 
-/// Rows as a codebook is trained on them.
-struct CodebookRows {
-  Matrix<float> features{};
+/// What is hidden, predicted and kept of rows, as codes.
+struct CodedRows {
   std::vector<CodedAttribute>
       hidden{};  ///< One of all hidden columns together if they have at most 256 levels.
   std::vector<CodedAttribute> task{};
   CodedAttribute kept{};  ///< Tasks that are released as they are, as one; of one level without any.
+};
+/// Rows as a codebook is trained on them.
+struct CodebookRows : CodedRows {
+  Matrix<float> features{};
   [[nodiscard]] Index rows() const { return features.rows(); }
 };
 
@@ -72,6 +75,8 @@ CodebookShape coded_shape(const EncodedRows& train, const Schema& schema, const 
 /// Throws Error(kUsage) when there are fewer training rows than the codewords need.
 CodebookShape codebook_shape(const EncodedRows& train, const Schema& schema, const Encoding& encoding,
                              const CodebookOptions& options);
+CodedRows coded_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
+                     const CodebookShape& shape);
 CodebookRows codebook_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
                            const CodebookShape& shape);
 

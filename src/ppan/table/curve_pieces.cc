@@ -329,7 +329,7 @@ TableModel independent_model(const CurveRows& rows, const CurveStart& start) {
   component.kind = ComponentKind::kHeads;
   component.label = "independent";
   component.heads = std::make_shared<const Heads>(with_forgotten(
-      first_heads(heads, rows.options.heads), heads.fit.heads.size(), heads.rows.coded.features.cols()));
+      first_heads(heads, rows.options.heads), heads.fit.heads.size(), heads.rows.features.cols()));
   return {rows.schema, rows.encoding, {std::move(component)}};
 }
 
@@ -364,7 +364,7 @@ RedrawnColumns find_redrawn(const CurveRows& rows) {
 std::optional<TableModel> redrawn_model(const CurveRows& rows, const RedrawnColumns& redrawn, int number) {
   const auto index = static_cast<std::size_t>(number) - 1;
   if (index >= redrawn.counts.size()) return std::nullopt;
-  const Index features = rows.heads_train.coded.features.cols();
+  const Index features = rows.heads_train.features.cols();
   TableComponent component;
   component.kind = ComponentKind::kHeads;
   component.heads =

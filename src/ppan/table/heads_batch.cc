@@ -50,13 +50,9 @@ void to_tokens(const CellRows& cells, const HeadTokens& tokens, CellRows& out) {
 
 void HeadsBatch::gather(const HeadsRows& from, const HeadsView& view, std::span<const std::int32_t> which) {
   const auto count = static_cast<Index>(which.size());
-  features.resize(count, from.coded.features.cols());
+  from.features.gather(which, features);
   own.resize(from.own.rows(), count);
   number.resize(from.number.rows(), count);
-  for (Index f = 0; f < features.cols(); ++f) {
-    for (Index i = 0; i < count; ++i)
-      features(i, f) = from.coded.features(which[static_cast<std::size_t>(i)], f);
-  }
   for (Index i = 0; i < count; ++i) {
     own.col(i) = from.own.col(which[static_cast<std::size_t>(i)]);
     number.col(i) = from.number.col(which[static_cast<std::size_t>(i)]);

@@ -368,7 +368,9 @@ HeadsFit fit_heads(const EncodedRows& train, const Schema& schema, const Encodin
 HeadsRows heads_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
                      const HeadsFit& fit) {
   HeadsRows out;
-  out.coded = codebook_rows(rows, schema, encoding, fit.coded);
+  const Layout layout = make_layout(encoding, encoding.indices_of(schema.observed_columns()));
+  out.features = FeatureRows(rows, encoding, layout, fit.coded.observed);
+  out.coded = coded_rows(rows, schema, encoding, fit.coded);
   std::vector<Symbols> level;
   for (const ColumnLevels& levels : fit.coded.released) level.push_back(levels_of(rows, levels, encoding));
   out.own = cells_of(fit.heads, fit.coded.released, level);

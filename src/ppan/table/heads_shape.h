@@ -11,6 +11,7 @@
 #include "ppan/model/heads.h"
 #include "ppan/read/schema.h"
 #include "ppan/table/codebook_training.h"
+#include "ppan/table/feature_rows.h"
 
 namespace ppan {
 
@@ -43,10 +44,11 @@ HeadsFit fit_heads(const EncodedRows& train, const Schema& schema, const Encodin
 
 /// Rows as heads are trained on them.
 struct HeadsRows {
-  CodebookRows coded{};
+  FeatureRows features{};
+  CodedRows coded{};
   CellRows own{};          ///< Heads x rows.
   Matrix<float> number{};  ///< Numbers x rows: v, 0 where missing.
-  [[nodiscard]] Index rows() const { return coded.rows(); }
+  [[nodiscard]] Index rows() const { return features.rows(); }
 };
 HeadsRows heads_rows(const EncodedRows& rows, const Schema& schema, const Encoding& encoding,
                      const HeadsFit& fit);

@@ -223,7 +223,7 @@ class Training {
 
  private:
   [[nodiscard]] HeadsShape shape() const {
-    return first_heads(start_, options_).shape(start_.rows.coded.features.cols());
+    return first_heads(start_, options_).shape(start_.rows.features.cols());
   }
 
   // As much of the path as the budget pays for is redrawn from the beginning.
@@ -489,7 +489,7 @@ HeadsLearned learn_heads(const HeadsFit& fit, const HeadsRows& rows, const Heads
   heads.hidden = options.hidden;
   heads.noise_inputs = options.noise_inputs;
   heads.heads = start.fit.heads;
-  const HeadsShape shape = heads.shape(start.rows.coded.features.cols());
+  const HeadsShape shape = heads.shape(start.rows.features.cols());
   HeadLinks links = fit_links(start.rows.own, shape.cells, random.fork("links").next());
   SeededRandom first = random.fork("heads");
   HeadsNetwork<float>(shape).initialise(first, start.fit.near, static_cast<float>(kKeptGate),

@@ -44,8 +44,8 @@ TEST(AttackNumbers, AreaUnderRocCountsPairs) {
   EXPECT_NEAR(balanced_accuracy(q, x, 2).value, 0.9, 1e-9);
 }
 
-// Equal rows are rounded differently by their place in a batch; that ranks nobody, here in perfect order. Twice
-// as far apart as what counts as rounding, and with an impossible level, rows are ranked.
+// Equal rows are rounded differently by their place in a batch; that ranks nobody, here in perfect order.
+// Twice as far apart as what counts as rounding, and with an impossible level, rows are ranked.
 TEST(AttackNumbers, RoundingRanksNobody) {
   Matrix<float> q = beliefs(std::vector<float>(400, 0.3F));
   Symbols x;

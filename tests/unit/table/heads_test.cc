@@ -420,7 +420,7 @@ TEST(HeadsNetwork, AHeadThatForgetsDoesNotLookAtTheRow) {
 TEST(Heads, ARowThatIsForgottenLeavesNoNumberBehind) {
   const EncodedTable table = encoded(people_csv(4000, 1), people_schema(false));
   const HeadsStart start = make_start(table.rows, table.schema, table.encoding, quick_options(), 1);
-  const Index features = start.rows.coded.features.cols();
+  const Index features = start.rows.features.cols();
   const Heads first = first_heads(start, quick_options());
   EXPECT_FALSE(forgets_rows(first, features));
   const auto own_incomes = [&](Heads heads) {
@@ -475,7 +475,7 @@ TEST(RedrawnColumns, NeverLookAtWhatTheyRedraw) {
   const RedrawnColumns redrawn = find_redrawn(fit, rows, quick_options(), 4, 1);
   ASSERT_FALSE(redrawn.counts.empty());
   EXPECT_LE(redrawn.counts.size(), 4U);
-  const Index features = rows.coded.features.cols();
+  const Index features = rows.features.cols();
   const std::vector<std::int32_t> released = table.encoding.indices_of(table.schema.useful);
   const Heads heads = redrawn_heads(fit, redrawn, 0, features);
   const std::vector<std::int32_t> which = redrawn_columns_of(heads, table.encoding, released, features);
@@ -492,7 +492,7 @@ TEST(RedrawnColumns, NeverLookAtWhatTheyRedraw) {
       uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
     CellRows drawn;
     const auto probabilities = [&]() -> Matrix<float> {
-      network.draw(of.parameters, rows.coded.features, own, Matrix<float>(own.cols(), 0), uniform, drawn);
+      network.draw(of.parameters, rows.features.all(), own, Matrix<float>(own.cols(), 0), uniform, drawn);
       return network.probability().bottomRows(network.cells() - network.first(last));
     };
     const Matrix<float> before = probabilities();
@@ -793,7 +793,7 @@ TEST(Heads, RedrawnColumnsKeepTheirAssociations) {
   const HeadsOptions options = quick_options();
   const HeadsStart start = start_heads(c.fit, c.rows, learn_heads(c.fit, c.rows, options, 1));
   const TrainedHeads trained = train_heads(start, 0.6, options, 2);
-  HeadsNetwork<float> network(trained.heads.shape(c.rows.coded.features.cols()));
+  HeadsNetwork<float> network(trained.heads.shape(c.rows.features.cols()));
   SeededRandom random(7);
   const Index rows = c.rows.own.cols();
   Matrix<float> noise(rows, options.noise_inputs);
@@ -802,7 +802,7 @@ TEST(Heads, RedrawnColumnsKeepTheirAssociations) {
   for (Index i = 0; i < uniform.size(); ++i)
     uniform.data()[i] = 0.999F * static_cast<float>(random.uniform());
   CellRows drawn;
-  network.draw(trained.heads.parameters, c.rows.coded.features, start.rows.own, noise, uniform, drawn);
+  network.draw(trained.heads.parameters, c.rows.features.all(), start.rows.own, noise, uniform, drawn);
   Index same = 0;
   Index before = 0;
   Matrix<double> joint = Matrix<double>::Zero(2, 3);
