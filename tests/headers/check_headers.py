@@ -5,9 +5,10 @@
 
 LIST is a file with the names of public headers, SOURCES the directory that they are relative to, WORK one for temporary files.
 
-Reading what a header includes takes most of the time, so headers share it in two ways. A few headers are precompiled, and a header is checked
-with one that it includes anyway, directly or through others. Of the headers that share a precompiled one, a header follows another in the
-same file if it includes that one anyway. Neither hides anything: what a header finds before it is what it would bring itself.
+Reading what a header includes takes most of the time, so headers share it in two ways. A few headers of ours and a few sets of system headers are
+precompiled, and a header is checked with one that it includes anyway, directly or through others. Of the headers that share a precompiled one, a
+header follows another in the same file if it includes that one anyway. Neither hides anything: what a header finds before it is what it would
+bring itself.
 """
 
 import re
@@ -20,7 +21,7 @@ SYSTEM = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 SECONDS = {"Eigen/Core": 1.0, "nlohmann/json.hpp": 0.5}  # to read a system header, roughly; others take OTHER
 OTHER = 0.05
 LINE = 0.0002  # to read a line of our own
-PRECOMPILE = 1.5  # times the reading
+PRECOMPILE = 3.5  # times the reading
 
 
 def includes_of(sources):
@@ -49,11 +50,21 @@ def closure(includes, header):
     return found
 
 
+def system_headers(sources, names):
+    """That these headers include directly."""
+    files = (Path(sources) / name for name in names)
+    return {name for file in files if file.exists() for name in SYSTEM.findall(file.read_text())}
+
+
 def estimated_seconds(sources, names):
-    """To read these headers together."""
-    texts = [text for name in names if (path := Path(sources) / name).exists() for text in [path.read_text()]]
-    system = {name for text in texts for name in SYSTEM.findall(text)}
-    return sum(SECONDS.get(name, OTHER) for name in system) + LINE * sum(text.count("\n") for text in texts)
+    """To read these headers together, with the system headers that they include."""
+    files = (Path(sources) / name for name in names)
+    lines = sum(file.read_text().count("\n") for file in files if file.exists())
+    return sum(SECONDS.get(name, OTHER) for name in system_headers(sources, names)) + LINE * lines
+
+
+def include_lines(names):
+    return "".join(f'#include "{name}"\n' if name.startswith("ppan/") else f"#include <{name}>\n" for name in names)
 
 
 def chains_of(headers, includes):
@@ -83,20 +94,34 @@ def chains_of(headers, includes):
     return chains
 
 
+def candidates_of(headers, includes, sources):
+    """What may be precompiled: headers of ours, and all that a header includes of the system; as tuples of names, with the seconds to read them
+    and the headers that include them anyway."""
+    system = {name: frozenset(system_headers(sources, closure(includes, name))) for name in includes}
+    found = {(name,): (estimated_seconds(sources, closure(includes, name)), reaching(includes, name) & set(headers)) for name in includes}
+    for names in set(system.values()) - {frozenset()}:
+        seconds = sum(SECONDS.get(name, OTHER) for name in names)
+        found[tuple(sorted(names))] = (seconds, {name for name in headers if names <= system[name]})
+    return found
+
+
 def choose_shared(headers, includes, sources):
-    """For each header the one whose precompiled form it is checked with, or None. Those to precompile are chosen one at a time, while
-    they save more than they cost."""
-    seconds = {name: estimated_seconds(sources, closure(includes, name)) for name in includes}
-    users = {name: reaching(includes, name) & set(headers) for name in includes}
+    """For each header what it is checked with in precompiled form, or None. That is chosen one at a time, while it saves more than it
+    costs."""
+    candidates = candidates_of(headers, includes, sources)
     chosen = dict.fromkeys(headers)
 
-    def saved(name):
-        already = (seconds[chosen[user]] if chosen[user] else 0 for user in users[name])
-        return sum(max(0, seconds[name] - before) for before in already) - PRECOMPILE * seconds[name]
+    def seconds_of(header):
+        return candidates[chosen[header]][0] if chosen[header] else 0
 
-    while includes and saved(best := max(sorted(includes), key=saved)) > 0:
-        for user in users[best]:
-            if chosen[user] is None or seconds[chosen[user]] < seconds[best]:
+    def saved(names):
+        seconds, users = candidates[names]
+        return sum(max(0, seconds - seconds_of(user)) for user in users) - PRECOMPILE * seconds
+
+    while candidates and saved(best := max(sorted(candidates), key=saved)) > 0:
+        seconds, users = candidates[best]
+        for user in users:
+            if seconds_of(user) < seconds:
                 chosen[user] = best
     return chosen
 
@@ -104,16 +129,16 @@ def choose_shared(headers, includes, sources):
 def compile_chain(chain, shared, work, command):
     """What the compiler says of the headers, after the precompiled one that is shared, if any; None if they compile."""
     file = Path(work) / (chain[0].replace("/", "_") + ".cc")
-    file.write_text("".join(f'#include "{header}"\n' for header in chain))
+    file.write_text(include_lines(chain))
     precompiled = ["-include", str(shared)] if shared else []
     run = subprocess.run([*command, *precompiled, "-fsyntax-only", str(file)], capture_output=True, text=True)
     return None if run.returncode == 0 else run.stderr
 
 
-def precompile(header, work, command):
-    """The file to include in place of the header; None if it does not compile, which its own check then reports."""
-    shared = Path(work) / ("shared_" + header.replace("/", "_"))
-    shared.write_text(f'#include "{header}"\n')
+def precompile(names, number, work, command):
+    """The file to include in place of these headers; None if they do not compile, which their own check then reports."""
+    shared = Path(work) / f"shared_{number}.h"
+    shared.write_text(include_lines(names))
     run = subprocess.run([*command, "-x", "c++-header", str(shared)], capture_output=True)
     return shared if run.returncode == 0 else None
 
@@ -125,8 +150,8 @@ def problems_of(headers, sources, work, compiler):
     chosen = choose_shared(headers, includes, sources)
     command = [*compiler, f"-I{sources}"]
     found = []
-    for base in sorted(set(chosen.values()), key=str):
-        shared = precompile(base, work, command) if base else None
+    for number, base in enumerate(sorted(set(chosen.values()), key=str)):
+        shared = precompile(base, number, work, command) if base else None
         for chain in chains_of([name for name in headers if chosen[name] == base], includes):
             found.append(compile_chain(chain, shared, work, command))
     return [text for text in found if text is not None]
