@@ -159,11 +159,12 @@ class Bench:
         self.sql(f"copy (select {cells}, case when i % 3 = 0 then 'yes' else 'no' end as ill from range(10000) t(i)) to '{self.path('wide.parquet')}' (format parquet)")
         job = ["[data]", f'source = "{self.path("wide.parquet")}"', "[roles]", 'sensitive = ["ill"]', f"useful = {names}".replace("'", '"'), "[columns]",
                *[f'{name} = "real"' for name in names], 'ill = "category"', "[train]", "epochs = 1", "[privacy]", "points = 1", "[audit]", "quick = true"]
-        for family in ("noise-input", "heads"):
+        # What a job gets that says nothing of the mechanism; and heads, which are not chosen for so many columns.
+        for family, bar in (("auto", 2048), ("heads", None)):
             self.path("wide.toml").write_text("\n".join([*job, "[mechanism]", f'family = "{family}"']))
             run = Run([self.ppan, "curve", self.path("wide.toml"), "--out", self.path(f"wide-{family}"), "--quiet"])
             self.say(f"1,000 numeric columns x 10,000 rows, one point of {family} trained and audited",
-                     f"{run.megabytes:.0f} MB, {run.processor:.0f} s of processor time", run.megabytes <= 2048, "at most 2 GB")
+                     f"{run.megabytes:.0f} MB, {run.processor:.0f} s of processor time", bar is None or run.megabytes <= bar, bar and "at most 2 GB")
 
     def levels(self):
         """A category of 100,000 levels."""
