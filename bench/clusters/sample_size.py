@@ -5,7 +5,7 @@ measures what they leak and cost, with so many rows that chance does not matter;
 X and Y are equal with probability 1 - p and otherwise two different symbols of m (``symmetric-pair``); X is sensitive, Y useful, and the distortion is
 the share of released symbols that are not Y. The package must be importable.
 
-  PYTHONPATH=build/python .venv/bin/python bench/clusters/sample_size.py --rows 10000 100000 --out docs/images/sample-size.svg
+  PYTHONPATH=build/python .venv/bin/python bench/clusters/sample_size.py --rows 2000 10000 100000 1000000 --out docs/images/sample-size.svg
 """
 
 from __future__ import annotations
@@ -73,15 +73,26 @@ def draw(points: list[dict[str, float | str]], path: str) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "ppan"  # the same bytes from the same numbers
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(6, 4))
-    grid = np.linspace(0, 0.5, 101)
-    axes.plot(grid, theory.curve("symmetric-pair", m=M, p=P, at=list(grid))["leakage"], color="black", label="optimum")
-    for (family, rows) in sorted({(str(p["family"]), int(p["rows"])) for p in points}):
-        some = [p for p in points if p["family"] == family and p["rows"] == rows]
-        axes.plot([p["distortion"] for p in some], [p["leakage"] for p in some], "o", label=f"{family}, {rows:,} rows", alpha=0.7)
-    axes.set_xlabel("share of released symbols that are not Y")
-    axes.set_ylabel("leakage of fresh rows, nats")
-    axes.legend()
+    figure, (plane, gain) = pyplot.subplots(1, 2, figsize=(10, 4.6))
+    sizes, families = sorted({int(p["rows"]) for p in points}), sorted({str(p["family"]) for p in points})
+    colour = {rows: pyplot.get_cmap("viridis")(0.9 * i / max(1, len(sizes) - 1)) for i, rows in enumerate(sizes)}
+    look = dict(zip(families, [("o", "-"), ("s", "--"), ("^", ":")], strict=False))
+    grid = np.linspace(0.05, 0.35, 101)
+    plane.plot(grid, theory.curve("symmetric-pair", m=M, p=P, at=list(grid))["leakage"], color="black", linewidth=1, label="optimum")
+    for family in families:
+        for rows in sizes:
+            some = [p for p in points if p["family"] == family and p["rows"] == rows]
+            plane.plot([p["distortion"] for p in some], [p["leakage"] for p in some], look[family][0], color=colour[rows], markersize=5,
+                       label=f"{family}, {rows:,} rows")
+        means = [np.mean([p["excess"] for p in points if p["family"] == family and p["rows"] == rows]) for rows in sizes]
+        gain.plot(sizes, means, "".join(look[family]), color="tab:blue", label=f"{family}: excess over the optimum")
+    half = [np.mean([(float(p["high"]) - float(p["low"])) / 2 for p in points if p["rows"] == rows]) for rows in sizes]
+    gain.plot(sizes, half, "x-", color="tab:red", label="half of the audit's interval")
+    plane.set(xlabel="share of released symbols that are not Y", ylabel="leakage of fresh rows, nats")
+    gain.set(xscale="log", xlabel="rows of the sample", ylabel="nats, mean over the budgets")
+    gain.axhline(0, color="black", linewidth=0.5)
+    for axes in (plane, gain):
+        axes.legend(fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
 
