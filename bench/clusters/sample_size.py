@@ -109,7 +109,7 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     fresh = drawn(given.fresh, 7)
-    points = []
+    points: list[dict[str, float | str]] = []
     writer = None
     for family in given.family:
         for rows in given.rows:
