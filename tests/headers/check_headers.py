@@ -56,11 +56,16 @@ def system_headers(sources, names):
     return {name for file in files if file.exists() for name in SYSTEM.findall(file.read_text())}
 
 
+def system_seconds(system):
+    """To read these system headers together."""
+    return sum(SECONDS.get(name, OTHER) for name in system)
+
+
 def estimated_seconds(sources, names):
     """To read these headers together, with the system headers that they include."""
     files = (Path(sources) / name for name in names)
     lines = sum(file.read_text().count("\n") for file in files if file.exists())
-    return sum(SECONDS.get(name, OTHER) for name in system_headers(sources, names)) + LINE * lines
+    return system_seconds(system_headers(sources, names)) + LINE * lines
 
 
 def include_lines(names):
@@ -100,8 +105,7 @@ def candidates_of(headers, includes, sources):
     system = {name: frozenset(system_headers(sources, closure(includes, name))) for name in includes}
     found = {(name,): (estimated_seconds(sources, closure(includes, name)), reaching(includes, name) & set(headers)) for name in includes}
     for names in set(system.values()) - {frozenset()}:
-        seconds = sum(SECONDS.get(name, OTHER) for name in names)
-        found[tuple(sorted(names))] = (seconds, {name for name in headers if names <= system[name]})
+        found[tuple(sorted(names))] = (system_seconds(names), {name for name in headers if names <= system[name]})
     return found
 
 

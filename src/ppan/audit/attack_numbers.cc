@@ -247,13 +247,15 @@ Rate area_under_roc(const Matrix<float>& log_probability, const Symbols& x, std:
 std::vector<LowFalsePositive> low_false_positive(const Matrix<float>& log_probability, const Symbols& x,
                                                  std::int32_t levels, const Units& unit) {
   std::vector<LowFalsePositive> out;
+  std::vector<Vector<float>> scores;
+  for (std::int32_t l = 0; l < levels; ++l) scores.push_back(ranked_scores(log_probability, l));
   for (const double rate : std::array{0.01, 0.001}) {
     LowFalsePositive best{.false_positive_rate = rate, .level = -1, .true_positive_rate = {}};
     for (std::int32_t l = 0; l < levels; ++l) {
       std::vector<float> own;
       std::vector<float> other;
       Units own_unit;
-      const Vector<float> score = ranked_scores(log_probability, l);
+      const Vector<float>& score = scores[static_cast<std::size_t>(l)];
       for (Index i = 0; i < score.size(); ++i) {
         const bool is_own = x[static_cast<std::size_t>(i)] == l;
         (is_own ? own : other).push_back(score[i]);
@@ -265,8 +267,8 @@ std::vector<LowFalsePositive> low_false_positive(const Matrix<float>& log_probab
       const auto position = static_cast<std::ptrdiff_t>(passes);
       std::nth_element(other.begin(), other.begin() + position, other.end(), std::greater<>());
       const float threshold = other[static_cast<std::size_t>(position)];
-      const Eigen::Map<const Vector<float>> scores(own.data(), static_cast<Index>(own.size()));
-      const Vector<double> hit = (scores.array() > threshold).cast<double>();
+      const Eigen::Map<const Vector<float>> of_own(own.data(), static_cast<Index>(own.size()));
+      const Vector<double> hit = (of_own.array() > threshold).cast<double>();
       const Rate found = share(hit, own_unit);
       if (best.level < 0 || found.value > best.true_positive_rate.value) {
         best.level = l;
